@@ -1,0 +1,377 @@
+"""What a derivation is made of: steps, each with a check that can fail.
+
+A check states something as SymPy objects, `verify()` says by which method it holds and over which scope,
+and `mutants()` yields wrong versions of itself that `verify()` must not prove: its negative control.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from functools import cache
+from typing import Any
+
+from sympy import Eq, Expr, Ge, Gt, Integral, Lambda, Le, Lt, Rational, Symbol, limit, pdsolve, rsolve
+from sympy.core.function import AppliedUndef
+from sympy.core.relational import Relational
+
+from . import symbols
+from .algebra import close_sums, is_manifestly_nonnegative, is_zero
+from .mutants import mutations
+from .nodes import undisplay
+
+
+class Method(StrEnum):
+    """How a claim is supported, from strongest to weakest."""
+
+    IDENTITY = "identity"
+    CERTIFICATE = "certificate"
+    POINTS = "points"
+    CITED = "cited"
+
+
+class Verdict(StrEnum):
+    """What the evidence amounts to. Only `PROVED`, `CERTIFIED` and (openly) `CITED` pass."""
+
+    PROVED = "proved"
+    CERTIFIED = "certified"
+    CITED = "cited"
+    UNDECIDED = "undecided"
+    REFUTED = "refuted"
+
+    @property
+    def passes(self) -> bool:
+        return self in (Verdict.PROVED, Verdict.CERTIFIED, Verdict.CITED)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The outcome of one check: by which method, over which scope, with which result."""
+
+    method: Method
+    verdict: Verdict
+    scope: str
+    detail: str
+
+
+ALL_PARAMETERS = "all parameters"
+
+
+class Check(ABC):
+    """Something that can be verified, and whose mutants must not be."""
+
+    @abstractmethod
+    def verify(self) -> Evidence:
+        """Decide the claim; `UNDECIDED` where the method finds neither proof nor counterexample."""
+
+    @abstractmethod
+    def mutants(self) -> Iterator[tuple[str, Check]]:
+        """Wrong versions of this check, each with a word on what is wrong."""
+
+    @abstractmethod
+    def formula(self) -> Relational:
+        """The claim as one SymPy relation, for printing."""
+
+
+@dataclass(frozen=True)
+class Identity(Check):
+    """lhs = rhs for all values of the symbols; proved if the residual reduces to exactly 0."""
+
+    lhs: Expr
+    rhs: Expr
+
+    def verify(self) -> Evidence:
+        residual = _evaluated(self.lhs) - self.rhs
+        if is_zero(residual):
+            return Evidence(Method.IDENTITY, Verdict.PROVED, ALL_PARAMETERS, "residual reduces to 0")
+        return _fails(Method.IDENTITY, residual, "the two sides differ")
+
+    def mutants(self) -> Iterator[tuple[str, Check]]:
+        for what, rhs in mutations(self.rhs):
+            yield what, replace(self, rhs=rhs)
+
+    def formula(self) -> Relational:
+        return Eq(self.lhs, self.rhs, evaluate=False)
+
+
+@cache
+def _evaluated(expr: Expr) -> Expr:
+    """Integrals are left to `verify`, so that building a derivation costs nothing."""
+    return expr.doit() if expr.has(Integral) else expr
+
+
+@dataclass(frozen=True)
+class Induction(Check):
+    """`sequence` in `index` starts at `initial` and obeys y(index + 1) = successor, for all index ≥ start.
+
+    `successor` is written with `previous` standing for y(index). Proved by the initial value and one step;
+    with `cross_check`, SymPy's own solution of the (linear, constant-coefficient) recurrence must agree too.
+    """
+
+    sequence: Expr
+    index: Symbol
+    start: int
+    initial: Expr
+    previous: Symbol
+    successor: Expr
+    cross_check: bool = False
+
+    def verify(self) -> Evidence:
+        here = {self.previous: self.sequence}
+        first = self.sequence.subs(self.index, self.start) - self.initial
+        step = self.sequence.subs(self.index, self.index + 1) - self.successor.subs(here)
+        for residual, what in ((first, "initial value"), (step, "induction step")):
+            if not is_zero(residual):
+                return _fails(Method.IDENTITY, residual, f"{what} fails")
+        detail = "induction: initial value and step reduce to 0"
+        if self.cross_check:
+            solved = _solve(self.successor, self.previous, self.index, self.start, self.initial)
+            if not is_zero(solved - self.sequence):
+                return _fails(Method.IDENTITY, solved - self.sequence, "rsolve finds another solution")
+            detail += "; rsolve agrees"
+        return Evidence(Method.IDENTITY, Verdict.PROVED, f"{ALL_PARAMETERS}, every {self.index} >= {self.start}", detail)
+
+    def mutants(self) -> Iterator[tuple[str, Check]]:
+        yield "initial value off by one", replace(self, initial=self.initial + 1)
+        for what, sequence in mutations(self.sequence):
+            yield what, replace(self, sequence=sequence)
+
+    def formula(self) -> Relational:
+        return Eq(self.previous, self.sequence, evaluate=False)
+
+
+@cache
+def _solve(successor: Expr, previous: Symbol, index: Symbol, start: int, initial: Expr) -> Expr:
+    """SymPy's own solution of y(index + 1) = successor."""
+    y = symbols.y
+    return rsolve(y(index + 1) - successor.subs(previous, y(index)), y(index), {y(start): initial})
+
+
+@dataclass(frozen=True)
+class Slack:
+    """A fact `value ≥ 0` a certificate leans on, and why it holds."""
+
+    value: Expr
+    why: str
+
+
+@dataclass(frozen=True)
+class Certificate(Check):
+    """lhs ≤ rhs, because rhs − lhs = Σ multiplier·slack with every multiplier manifestly nonnegative.
+
+    `domain` maps constrained symbols to the positive orthant; a slack's `why` says what makes it nonnegative.
+    """
+
+    lhs: Expr
+    rhs: Expr
+    terms: tuple[tuple[Expr, Slack], ...]
+    domain: Mapping[Symbol, Expr] = field(default_factory=dict)
+
+    def verify(self) -> Evidence:
+        residual = self.rhs - self.lhs - sum(multiplier * slack.value for multiplier, slack in self.terms)
+        if not is_zero(residual):
+            return _fails(Method.CERTIFICATE, residual, "the combination does not add up")
+        for multiplier, _ in self.terms:
+            if not is_manifestly_nonnegative(multiplier, self.domain):
+                detail = f"multiplier {multiplier} is not manifestly nonnegative"
+                return Evidence(Method.CERTIFICATE, Verdict.UNDECIDED, ALL_PARAMETERS, detail)
+        why = "; ".join(slack.why for _, slack in self.terms)
+        return Evidence(Method.CERTIFICATE, Verdict.PROVED, ALL_PARAMETERS, f"nonnegative combination of: {why}")
+
+    def mutants(self) -> Iterator[tuple[str, Check]]:
+        negated = tuple((-multiplier, slack) for multiplier, slack in self.terms)
+        yield "inequality reversed", replace(self, lhs=self.rhs, rhs=self.lhs, terms=negated)
+        for what, rhs in mutations(self.rhs):
+            yield what, replace(self, rhs=rhs)
+
+    def formula(self) -> Relational:
+        return Le(self.lhs, self.rhs, evaluate=False)
+
+
+@dataclass(frozen=True)
+class Limit(Check):
+    """expr → value as symbol ↓ point."""
+
+    expr: Expr
+    symbol: Symbol
+    point: Expr
+    value: Expr
+
+    def verify(self) -> Evidence:
+        residual = _limit(self.expr, self.symbol, self.point) - self.value
+        if is_zero(residual):
+            detail = f"limit at {self.symbol} = {self.point}+"
+            return Evidence(Method.IDENTITY, Verdict.PROVED, ALL_PARAMETERS, detail)
+        return _fails(Method.IDENTITY, residual, "the limit is another")
+
+    def mutants(self) -> Iterator[tuple[str, Check]]:
+        for what, value in mutations(self.value):
+            yield what, replace(self, value=value)
+
+    def formula(self) -> Relational:
+        return Eq(self.expr, self.value, evaluate=False)
+
+
+@cache
+def _limit(expr: Expr, symbol: Symbol, point: Expr) -> Expr:
+    return limit(close_sums(expr), symbol, point, "+")
+
+
+_REVERSED = {Lt: Ge, Le: Gt, Gt: Le, Ge: Lt}
+
+
+@dataclass(frozen=True)
+class AtPoint(Check):
+    """An inequality between exact numbers at one stated point: it holds there, and nothing more is claimed."""
+
+    lhs: Expr
+    rhs: Expr
+    relation: type[Relational]
+    point: str
+
+    def verify(self) -> Evidence:
+        holds = self.relation(self.lhs, self.rhs)
+        verdict = Verdict.CERTIFIED if holds == True else Verdict.REFUTED  # noqa: E712 — SymPy booleans
+        return Evidence(Method.POINTS, verdict, self.point, f"exactly {self.lhs} against {self.rhs}")
+
+    def mutants(self) -> Iterator[tuple[str, Check]]:
+        yield "inequality reversed", replace(self, relation=_REVERSED[self.relation])
+
+    def formula(self) -> Relational:
+        return self.relation(self.lhs, self.rhs, evaluate=False)
+
+
+@dataclass(frozen=True)
+class Cited(Check):
+    """A fact taken from the literature, not proved here; `witness` is a case in which it can be checked."""
+
+    reference: str
+    witness: Check
+
+    def verify(self) -> Evidence:
+        seen = self.witness.verify()
+        if seen.verdict is not Verdict.PROVED and seen.verdict is not Verdict.CERTIFIED:
+            return replace(seen, detail=f"the witness fails: {seen.detail}")
+        return Evidence(Method.CITED, Verdict.CITED, "as cited", f"{self.reference}; checked on a witness")
+
+    def mutants(self) -> Iterator[tuple[str, Check]]:
+        for what, witness in self.witness.mutants():
+            yield what, replace(self, witness=witness)
+
+    def formula(self) -> Relational:
+        return self.witness.formula()
+
+
+@dataclass(frozen=True)
+class SolvesPDE(Check):
+    """`solution` has the form of SymPy's general solution of the first-order equation `pde` = 0 for `unknown`.
+
+    The cross-check of a solution found by characteristics: `pdsolve` returns prefactor·F(invariant) with F
+    free, and `solution` must be that for F = `profile`.
+    """
+
+    pde: Expr
+    unknown: Expr
+    solution: Expr
+    profile: Lambda
+
+    def verify(self) -> Evidence:
+        general = _pdsolve(self.pde, self.unknown).rhs
+        (free,) = general.atoms(AppliedUndef)
+        residual = general.subs(free, self.profile(*free.args)) - self.solution
+        if is_zero(residual):
+            detail = f"pdsolve: {self.unknown} = {general}"
+            return Evidence(Method.IDENTITY, Verdict.PROVED, ALL_PARAMETERS, detail)
+        return _fails(Method.IDENTITY, residual, "pdsolve finds another family")
+
+    def mutants(self) -> Iterator[tuple[str, Check]]:
+        for what, solution in mutations(self.solution):
+            yield what, replace(self, solution=solution)
+
+    def formula(self) -> Relational:
+        return Eq(self.unknown, self.solution, evaluate=False)
+
+
+@cache
+def _pdsolve(pde: Expr, unknown: Expr) -> Relational:
+    return pdsolve(Eq(pde, 0), unknown)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One line of a derivation: what it says, and the check that stands behind it."""
+
+    says: str
+    check: Check
+
+
+class Derivation:
+    """Collects the steps of a derivation; each method records one step and returns what it established."""
+
+    def __init__(self) -> None:
+        self.steps: list[Step] = []
+
+    def check(self, says: str, check: Check) -> None:
+        self.steps.append(Step(says, check))
+
+    def identity(self, says: str, lhs: Expr, rhs: Expr) -> Expr:
+        self.check(says, Identity(lhs, rhs))
+        return rhs
+
+    def at_most(
+        self,
+        says: str,
+        lhs: Expr,
+        rhs: Expr,
+        terms: Iterable[tuple[Expr, Slack]],
+        domain: Mapping[Symbol, Expr] | None = None,
+    ) -> Expr:
+        self.check(says, Certificate(lhs, rhs, tuple(terms), domain or {}))
+        return rhs
+
+    def cite(self, says: str, reference: str, witness: Check) -> None:
+        self.check(says, Cited(reference, witness))
+
+    def printed(self, derived: Expr, shown: Expr, **first_epoch: Any) -> Expr:
+        """The last step of a derivation: what was derived is what the paper prints. Returns the display tree."""
+        spelled = {letter: symbols.ABBREVIATIONS[letter] for letter in (symbols.rho0, symbols.sigma2)}
+        meant = undisplay(shown, **first_epoch)
+        lhs, rhs = (side.subs(spelled).subs(spelled) for side in (derived, meant))
+        for case in (0, 1) if derived.has(symbols.hit) else (None,):
+            sides = [side if case is None else side.subs(symbols.hit, case) for side in (lhs, rhs)]
+            suffix = "" if case is None else f" (hit = {case})"
+            self.identity(f"This is the expression the paper prints{suffix}.", *sides)
+        return shown
+
+
+def surviving_mutants(check: Check) -> tuple[int, list[str]]:
+    """How many mutants of `check` were tried, and those its verification failed to reject."""
+    survivors, tried = [], 0
+    for what, mutant in check.mutants():
+        tried += 1
+        if mutant.verify().verdict.passes:
+            survivors.append(what)
+    return tried, survivors
+
+
+def _fails(method: Method, residual: Expr, what: str) -> Evidence:
+    """Refuted if some exact point makes the residual a non-zero number, undecided otherwise."""
+    point = _sample_point(residual)
+    if point is not None:
+        value = residual.subs(point).doit()
+        if value.is_Rational and value != 0:
+            where = ", ".join(f"{symbol} = {value}" for symbol, value in point.items())
+            return Evidence(method, Verdict.REFUTED, where, f"{what}: residual {value}")
+    return Evidence(method, Verdict.UNDECIDED, ALL_PARAMETERS, what)
+
+
+def _sample_point(expr: Expr) -> dict[Symbol, Expr] | None:
+    """Small exact values for the free symbols of `expr`, respecting their signs; None if it holds unknown functions."""
+    if expr.atoms(AppliedUndef):
+        return None
+    point = {}
+    for position, symbol in enumerate(sorted(expr.free_symbols, key=str), start=2):
+        point[symbol] = Rational(position) if symbol.is_integer else Rational(position, position + 3)
+    return point

@@ -1,0 +1,195 @@
+"""The command line: `hsdp list | show | eval | latex | verify`.
+
+Only the standard library is imported here, so that help and errors are instant. Anything the user got wrong ends
+in one line on stderr and exit code 2.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from .errors import HsdpError
+from .letters import ARGUMENTS, PARAMETERS
+
+if TYPE_CHECKING:
+    from .statement import Statement
+
+_EXAMPLE = "hsdp eval thm:strconvexsmooth --n 50 --b 2 --K 40 --eta 0.02 --lam 1 --beta 4 --sigma 2 --S_g 4 --alpha 15 --j0 24"
+
+
+class _Parser(argparse.ArgumentParser):
+    """argparse, with errors in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: error: {message} (try {self.prog} --help)\n")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit code (0 success, 1 a check failed, 2 bad input)."""
+    arguments = _parser().parse_args(argv)
+    try:
+        code: int = arguments.run(arguments)
+        sys.stdout.flush()
+    except HsdpError as error:
+        print(f"hsdp: error: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("hsdp: interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader has gone (`hsdp list | head`); nothing is left to say
+        return 141
+    return code
+
+
+def _parser() -> _Parser:
+    from . import __version__
+
+    parser = _Parser(
+        prog="hsdp",
+        description="Hidden-state differential privacy: derive, verify and evaluate the theorems of Ye & Shokri (2022).",
+        epilog=f"example: {_EXAMPLE}",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"hsdp {__version__}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+
+    def command(name: str, run: Any, summary: str) -> argparse.ArgumentParser:
+        sub = commands.add_parser(name, help=summary, description=summary, allow_abbrev=False)
+        sub.set_defaults(run=run)
+        return sub
+
+    listing = command("list", _list, "list all statements in the paper's order")
+    listing.add_argument("--json", action="store_true", help="print a JSON list")
+
+    show = command("show", _show, "show a statement, its hypotheses and its derivation with the evidence of each step")
+    show.add_argument("label", metavar="LABEL", help="the paper's label, e.g. thm:strconvexsmooth")
+
+    evaluate = command("eval", _eval, "evaluate a statement: a certified bracket and a float")
+    evaluate.epilog = f"example: {_EXAMPLE}"
+    evaluate.add_argument("label", metavar="LABEL", help="the paper's label, e.g. thm:strconvexsmooth")
+    for letter in PARAMETERS:
+        evaluate.add_argument(f"--{letter.name}", metavar="X", help=f"{letter.meaning}: {letter.describe_range()}")
+    evaluate.add_argument("--sigma_squared", metavar="X", help="instead of --sigma, where only sigma^2 is rational")
+    for letter in ARGUMENTS:
+        evaluate.add_argument(f"--{letter.name}", metavar="X", help=f"{letter.meaning}: {letter.describe_range()}")
+    evaluate.add_argument("--engine", default="arb", metavar="E", help="arb (default), mpmath, or both (must overlap)")
+    evaluate.add_argument("--rtol", default="1e-20", metavar="W", help="relative width of the bracket (default 1e-20)")
+    evaluate.add_argument("--exact", action="store_true", help="also print the exact rational")
+    evaluate.add_argument("--json", action="store_true", help="print one JSON object")
+
+    latex = command("latex", _latex, "print a statement in LaTeX, in the paper's notation")
+    latex.add_argument("label", metavar="LABEL", help="the paper's label, e.g. thm:strconvexsmooth")
+
+    verify = command("verify", _verify, "run every derivation and check; exit 1 if anything is left undecided or wrong")
+    verify.add_argument("label", metavar="LABEL", nargs="?", help="only what concerns this statement")
+    verify.add_argument("--controls", action="store_true", help="also require that every mutant is rejected")
+    verify.add_argument("--json", nargs="?", const="-", metavar="FILE", help="write the ledger as JSON (default: stdout)")
+    return parser
+
+
+def _list(arguments: argparse.Namespace) -> int:
+    from .catalogue import statements
+
+    rows = [{"label": s.label, "where": s.where, "title": s.title, "says": s.says, "needs": s.needs} for s in statements()]
+    if arguments.json:
+        print(json.dumps(rows, ensure_ascii=False, indent=2))
+        return 0
+    width = max(len(str(row["label"])) for row in rows)
+    for row in rows:
+        print(f"{row['label']:{width}}  {row['title']}  ({row['where']})")
+    return 0
+
+
+def _show(arguments: argparse.Namespace) -> int:
+    from .catalogue import statement
+    from .tex import plain
+
+    found = statement(arguments.label)
+    print(f"{found.label}: {found.title}")
+    print(f"{found.where}. {found.says}\n")
+    print(f"  {found.bounds} {found.relation} {plain(found.expr)}")
+    print(f"  with {plain_abbreviations(found)}\n")
+    print("Hypotheses: " + (", ".join(map(plain, found.hypotheses)) or "none beyond the ranges of the letters"))
+    if found.uses:
+        print("Rests on:   " + ", ".join(found.uses))
+    print("\nDerivation:")
+    passed = True
+    for number, step in enumerate(found.steps, start=1):
+        evidence = step.check.verify()
+        passed &= evidence.verdict.passes
+        print(f"{number:3}. {step.says}")
+        print(f"     {plain(step.check.formula())}")
+        print(f"     {evidence.verdict} [{evidence.method}; {evidence.scope}] {evidence.detail}")
+    return 0 if passed else 1
+
+
+def plain_abbreviations(found: Statement) -> str:
+    """The abbreviations that occur in a statement, spelled out."""
+    from .symbols import ABBREVIATIONS
+    from .tex import plain
+
+    used = {symbol for symbol in ABBREVIATIONS if found.expr.has(symbol)}
+    return ", ".join(f"{symbol} = {plain(ABBREVIATIONS[symbol])}" for symbol in ABBREVIATIONS if symbol in used) or "no abbreviation"
+
+
+def _eval(arguments: argparse.Namespace) -> int:
+    from .catalogue import statement
+    from .setting import Setting, admit
+
+    found = statement(arguments.label)
+    given = {name: value for name, value in vars(arguments).items() if value is not None}
+    names = [letter.name for letter in PARAMETERS] + ["sigma_squared"]
+    run = Setting(**{name: given[name] for name in names if name in given})
+    extra = {letter.name: given[letter.name] for letter in ARGUMENTS if letter.name in given}
+    bracket = found.enclose(run, rtol=arguments.rtol, engine=arguments.engine, **extra)
+    lower, upper = bracket.decimals(max(20, digits_for(arguments.rtol)))
+    numeric = float(found.numeric(run, **extra))
+    if arguments.json:
+        record = {
+            "label": found.label,
+            "lower": lower,
+            "upper": upper,
+            "numeric": numeric,
+            "engine": arguments.engine,
+            "setting": {**run.exact_strings(), **{name: str(admit(name, value)) for name, value in extra.items()}},
+        }
+        if arguments.exact:
+            record["exact"] = str(found.exact(run, **extra))
+        print(json.dumps(record))
+        return 0
+    print(f"{found.label} ({found.where})")
+    print(f"  lower    {lower}")
+    print(f"  upper    {upper}   certified ({arguments.engine})")
+    print(f"  numeric  {numeric!r}")
+    if arguments.exact:
+        print(f"  exact    {found.exact(run, **extra)}")
+    return 0
+
+
+def digits_for(rtol: str) -> int:
+    """Enough significant digits for a bracket of this relative width not to be blurred by its own printing."""
+    from .setting import to_fraction
+
+    return len(str(int(1 / to_fraction("rtol", rtol)))) + 1
+
+
+def _latex(arguments: argparse.Namespace) -> int:
+    from .catalogue import statement
+
+    print(statement(arguments.label).latex())
+    return 0
+
+
+def _verify(arguments: argparse.Namespace) -> int:
+    from proofs_check.report import verify
+
+    return verify(arguments.label, controls=arguments.controls, json_target=arguments.json)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,93 @@
+"""The one error family: every refusal names the argument, its value and the remedy."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+
+class HsdpError(Exception):
+    """Base of every error this package raises on purpose."""
+
+
+def quote(value: object) -> str:
+    """A short, printable rendering of a rejected value."""
+    try:
+        text = str(value) if isinstance(value, Fraction) else repr(value)
+    except ValueError:  # an integer past Python's digit limit
+        return "<an integer of thousands of digits>"
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+class ArgumentError(HsdpError, ValueError):
+    """An argument is not a value the call can work with."""
+
+    def __init__(self, argument: str, value: object, problem: str, remedy: str) -> None:
+        self.argument, self.value, self.problem, self.remedy = argument, value, problem, remedy
+        super().__init__(f"{argument} = {quote(value)}: {problem}; {remedy}")
+
+
+class MissingArgument(ArgumentError):
+    """A statement needs a parameter that neither the setting nor the call gives."""
+
+    def __init__(self, label: str, argument: str, meaning: str) -> None:
+        super().__init__(argument, None, f"{label} needs it ({meaning})", f"pass {argument}=…")
+
+
+class UnknownArgument(ArgumentError):
+    """A keyword that is neither a parameter of the setting nor an argument of the statement."""
+
+
+class HypothesisError(ArgumentError):
+    """The setting lies outside a statement's hypotheses, so the statement says nothing about it."""
+
+    def __init__(self, label: str, hypothesis: str, argument: str, value: object, remedy: str) -> None:
+        self.label, self.hypothesis = label, hypothesis
+        super().__init__(argument, value, f"{label} assumes {hypothesis}", remedy)
+
+
+class UnknownLabel(HsdpError, LookupError):
+    """No statement has this label."""
+
+    def __init__(self, label: object, suggestions: list[str]) -> None:
+        self.label, self.suggestions = label, suggestions
+        hint = f"did you mean {' or '.join(suggestions)}?" if suggestions else "`hsdp list` shows all labels"
+        super().__init__(f"label = {quote(label)}: no such statement; {hint}")
+
+
+class ExactTooLarge(HsdpError, OverflowError):
+    """The exact rational exists but has too many digits to write down."""
+
+    def __init__(self, bits: int) -> None:
+        super().__init__(
+            f"the exact rational needs about {bits:,} bits; "
+            "use .enclose(...), which brackets it to any relative tolerance"
+        )
+
+
+class NotRational(HsdpError, ArithmeticError):
+    """The value is not a rational number, so there is no exact view of it."""
+
+    def __init__(self, node: str) -> None:
+        super().__init__(f"the value contains {node} and is not rational; use .enclose(...)")
+
+
+class PrecisionExhausted(HsdpError, ArithmeticError):
+    """The precision cap was reached before the enclosure was as narrow as asked."""
+
+    def __init__(self, bits: int, tolerance: object) -> None:
+        super().__init__(f"no enclosure of relative width {tolerance} within {bits:,} bits; ask for a larger rtol")
+
+
+class EnginesDisagree(HsdpError, ArithmeticError):
+    """Two independent engines gave enclosures that do not overlap: neither is to be trusted."""
+
+
+class OutsideDoubleRange(HsdpError, OverflowError):
+    """A number needed on the way does not fit in a double."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"{what} does not fit in a double; use .enclose(...), which has no such limit")
+
+
+class UnsupportedNode(HsdpError, TypeError):
+    """An expression holds a node outside the closed whitelist (or an inexact Float)."""

@@ -1,0 +1,73 @@
+"""The letters a user may pass: names, meanings and ranges, as plain data.
+
+No SymPy here, so that the command line can build its options without importing it; `symbols.py`
+makes the SymPy symbols of the same names.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+
+@dataclass(frozen=True)
+class Letter:
+    """One letter of the paper: `low` is the least admissible value (excluded if `strict`)."""
+
+    name: str
+    tex: str
+    meaning: str
+    integer: bool = False
+    low: int = 0
+    strict: bool = True
+    high: int | None = None
+
+    def describe_range(self) -> str:
+        """The admissible values in words, e.g. `a whole number from 1 to 10^30`."""
+        if self.integer:
+            top = "" if self.high is None else f" to {self.high if self.high < 100 else f'10^{LARGEST_EXPONENT}'}"
+            return f"a whole number from {self.low}{top}"
+        return f"a finite number {'>' if self.strict else '>='} {self.low}"
+
+    def admits(self, value: Fraction) -> bool:
+        if self.integer and (value.denominator != 1 or (self.high is not None and value > self.high)):
+            return False
+        return value > self.low if self.strict else value >= self.low
+
+
+LARGEST_EXPONENT = 30
+"""Whole numbers up to 10^30: beyond any run, and small enough that every exponent stays a machine word or two."""
+
+
+def _whole(name: str, tex: str, meaning: str, low: int, high: int = 10**LARGEST_EXPONENT) -> Letter:
+    return Letter(name, tex, meaning, integer=True, low=low, strict=False, high=high)
+
+
+PARAMETERS = (
+    _whole("n", "n", "size of the dataset", 1),
+    _whole("b", "b", "size of a mini-batch", 1),
+    _whole("K", "K", "number of epochs", 1),
+    Letter("eta", r"\eta", "step size"),
+    Letter("lam", r"\lambda", "strong convexity of the loss"),
+    Letter("beta", r"\beta", "smoothness of the loss"),
+    Letter("sigma", r"\sigma", "noise scale: each step adds N(0, 2 eta sigma^2 I)"),
+    Letter("S_g", "S_g", "l2-sensitivity of the total gradient (replace one record)", strict=False),
+)
+"""What describes a training run: the fields of `Setting`."""
+
+ARGUMENTS = (
+    Letter("alpha", r"\alpha", "order of the Rényi divergence", low=1),
+    _whole("j0", "j_0", "index of the mini-batch that holds the differing record, from 0", 0),
+    _whole("j", "j", "iteration within an epoch", 0),
+    _whole("k", "k", "epoch, from 0", 0),
+    Letter("t", "t", "diffusion time within a step", strict=False),
+    Letter("c", "c", "log-Sobolev constant before the step"),
+    Letter("L", "L", "Lipschitz constant of the update map"),
+    Letter("R", r"R_\alpha", "Rényi divergence of order alpha", strict=False),
+    Letter("dR", r"\partial_\alpha R_\alpha", "derivative of the Rényi divergence in the order", strict=False),
+    Letter("u", "u", "Rényi divergence divided by its order", strict=False),
+    _whole("hit", r"\mathrm{hit}", "1 if the batch holds the differing record, else 0", 0, 1),
+)
+"""What a statement may ask for besides the run."""
+
+LETTERS = {letter.name: letter for letter in PARAMETERS + ARGUMENTS}

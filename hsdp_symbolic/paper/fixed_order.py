@@ -1,0 +1,262 @@
+"""Fixed-order noisy mini-batch gradient descent: ε₀^j, `thm:strconvexsmooth`, `thm:convexsmooth`.
+
+Throughout, a bound is carried as u with R_a ≤ a·u for *every* order a > 1: the change of order in lem:recursive
+is then harmless, and the ε of a theorem is α·u.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from sympy import Expr, Ge, Gt, Integer, Le, Rational
+
+from ..checks import AtPoint, Derivation, Identity, Induction, Limit, Slack
+from ..nodes import Dot, FirstEpoch, GeometricSum, Over, Plus, times, undisplay
+from ..statement import Statement
+from ..symbols import (
+    K,
+    L,
+    N,
+    S_g,
+    Y,
+    alpha,
+    b,
+    beta,
+    c,
+    epoch_cost,
+    epoch_factor,
+    eta,
+    hit,
+    i,
+    j,
+    j0,
+    k,
+    lam,
+    m,
+    n,
+    p,
+    q,
+    rho0,
+    shift,
+    sigma,
+    u,
+)
+from . import gaussian
+from .lsi import lsi_convex, lsi_strongly_convex
+from .postprocessing import one_step
+
+FIRST_EPOCH = "eqn:proof_strongly_convex_first_epoch"
+MIRONOV = "Mironov 2017, Proposition 1"
+_ORDER = Gt(alpha, 1)
+_EPOCHS = Ge(K, 1, evaluate=False)
+_STRONGLY_CONVEX = (Gt(lam, 0, evaluate=False), lam <= beta, eta < 2 / (lam + beta))
+_BATCH = j0 <= N - 1
+_STEP_COST = Over(times(alpha, eta, S_g**2), times(4, sigma**2, b**2))
+
+
+def _sensitive(before: Expr) -> Expr:
+    """u after a batch with the differing record (lem:recursive)."""
+    return one_step().expr.subs(hit, 1).subs(u, before)
+
+
+def _shared(before: Expr, lsi: Statement, epoch: Expr, updates: Expr, lipschitz: Expr) -> Expr:
+    """u after a batch without the record, the LSI constant being that after `epoch` epochs and `updates` updates."""
+    constant = lsi.expr.subs({k: epoch, j: updates}, simultaneous=True)
+    return one_step().expr.subs(hit, 0).subs({u: before, c: constant, L: lipschitz}, simultaneous=True)
+
+
+def _first_epoch(d: Derivation, lsi: Statement, lipschitz: Expr, ratio: Expr, solution: Expr) -> Expr:
+    """u after j updates of the first epoch, the record being in batch 0; `solution` and `ratio` are in the index i."""
+    pairs = [(Rational(3, 4), Rational(1, 2)), (Rational(1, 2), Rational(1, 4))]
+    d.cite(
+        "It is enough to start from a point: R_α is quasi-convex, so a random start costs no more than the worst "
+        "point (witness: two mixed coin pairs, α = 2).",
+        "van Erven & Harremoës 2014, Theorem 13",
+        AtPoint(
+            _chi_square_moment(*(sum(side) / 2 for side in zip(*pairs, strict=True))),
+            max(_chi_square_moment(*pair) for pair in pairs),
+            Le,
+            "coins (3/4, 1/2) and (1/2, 1/4), mixed evenly",
+        ),
+    )
+    first = d.identity("Both runs start alike (u = 0); the first update holds the record.", _sensitive(Integer(0)), rho0)
+    d.identity(
+        "Each later update of the epoch multiplies u by the factor of lem:recursive at the LSI constant after i updates.",
+        _shared(Y, lsi, Integer(0), i, lipschitz),
+        Y * ratio,
+    )
+    d.check(
+        "The product telescopes: u after i updates.",
+        Induction(solution, i, 1, first, Y, Y * ratio),
+    )
+    return solution.subs(i, j)
+
+
+def _chi_square_moment(mu: Rational, nu: Rational) -> Rational:
+    """E_2 for two coins: Σ μ²/ν."""
+    return mu**2 / nu + (1 - mu) ** 2 / (1 - nu)
+
+
+def _compose(d: Derivation, says: str) -> None:
+    """Rényi composition, with the Gaussian witness in which it is an equality."""
+    product = gaussian.renyi().subs(shift**2, shift**2 + b**2)
+    d.cite(
+        f"{says} (witness: independent Gaussian shifts a and b)",
+        MIRONOV,
+        Identity(gaussian.renyi() + gaussian.renyi().subs(shift, b), product),
+    )
+
+
+@cache
+def first_epoch() -> Statement:
+    """ε₀^j(α): the record was in the first batch, j updates have been made."""
+    d = Derivation()
+    ratio = q**2 * GeometricSum(q**2, i) / GeometricSum(q**2, i + 1)
+    per_order = _first_epoch(
+        d, lsi_strongly_convex(), q, ratio, rho0 * q ** (2 * (i - 1)) / GeometricSum(q**2, i)
+    )
+    monotone = d.identity(
+        "Dividing by the power: a single sum, manifestly increasing in q and decreasing in j.",
+        per_order,
+        rho0 / GeometricSum(q**-2, j),
+    )
+    shown = Dot(_STEP_COST, q ** times(2, j - 1), Over(1, GeometricSum(q**2, j)))
+    d.printed(alpha * monotone, shown)
+    return Statement(
+        label=FIRST_EPOCH,
+        title="First-epoch bound",
+        where="Appendix D.5 (and Theorem 3.3)",
+        says="ε after j iterations of the first epoch, for data in the first mini-batch.",
+        bounds=r"\varepsilon_0^{j}(\alpha)",
+        relation="=",
+        expr=alpha * monotone,
+        shown=shown,
+        hypotheses=(_ORDER, Ge(j, 1), j <= N, *_STRONGLY_CONVEX),
+        steps=tuple(d.steps),
+        uses=("lem:LSIseq_stronglyconvex", "lem:recursive"),
+    )
+
+
+@cache
+def strongly_convex() -> Statement:
+    """`thm:strconvexsmooth`."""
+    d = Derivation()
+    start = first_epoch().expr / alpha  # ε₀^j over its order
+    lsi = lsi_strongly_convex()
+    _compose(d, "First m updates of an epoch: they cost at most what they cost from a fixed start, ε_k^m ≤ ε_k^0 + ε_0^m")
+    kept = q ** (2 * i) * GeometricSum(q**2, k * N + m) / GeometricSum(q**2, k * N + m + i)
+    d.check(
+        "The other updates hold no record: after i of them u is multiplied by this (telescoping again).",
+        Induction(kept, i, 0, Integer(1), Y, _shared(Y, lsi, k, m + i, q)),
+    )
+    decay = q ** (2 * (N - m))
+    d.at_most(
+        "Over the N − m updates that end epoch k the multiplier is at most q^(2(N−m)).",
+        kept.subs(i, N - m),
+        decay,
+        [
+            (
+                decay * q ** (2 * (k * N + m)) / GeometricSum(q**2, k * N + N),
+                Slack(GeometricSum(q**2, N - m), "a sum of N − m positive powers"),
+            )
+        ],
+    )
+    d.check(
+        "So one epoch maps u to r(u + a), with r = q^(2(N−m)) and a the cost of m updates: solve over epochs.",
+        Induction(
+            epoch_cost * epoch_factor * GeometricSum(epoch_factor, i),
+            i,
+            0,
+            Integer(0),
+            Y,
+            epoch_factor * (Y + epoch_cost),
+            cross_check=True,
+        ),
+    )
+    _compose(d, "A record in batch j0 sees K−1 whole epochs and N−j0 further updates: ε ≤ ε_(K−1)^0 + ε_0^(N−j0)")
+    carried = decay * start.subs(j, m) * GeometricSum(decay, K - 1)
+    last = start.subs(j, N - j0)
+    printed = start.subs(j, m) * GeometricSum(decay, K - 1)
+    d.identity(
+        "Term by term against the theorem: the first term carries a factor q^(2(N−m)) that the last line of the "
+        "paper's proof drops; the second term is the same.",
+        (carried + last) - (printed + last),
+        (decay - 1) * printed,
+    )
+    d.at_most(
+        "Dropping it is valid: the theorem's expression is at least the derived one.",
+        alpha * (carried + last),
+        alpha * (printed + last),
+        [
+            (
+                alpha * printed * (1 - q**2),
+                Slack(GeometricSum(q**2, N - m), "1 − q^(2(N−m)) = (1 − q²)·(a sum of positive powers)"),
+            )
+        ],
+        domain={q: 1 / (1 + p)},
+    )
+    expr = alpha * printed + alpha * last
+    power = q ** times(2, N - m)
+    geometric = Over(1 - q ** times(2, K - 1, N - m), 1 - power)
+    shown = Plus(Dot(FirstEpoch(m, alpha), geometric), FirstEpoch(N - j0, alpha))
+    d.printed(expr, shown, first_epoch=undisplay(first_epoch().shown), index=j)
+    return Statement(
+        label="thm:strconvexsmooth",
+        title="Privacy dynamics under strongly convex smooth loss",
+        where="Theorem 3.3 (Section 3.2, proof in Appendix D.5)",
+        says="ε after K epochs over a fixed sequence of batches, for data in batch j0.",
+        bounds=r"\varepsilon",
+        relation="<=",
+        expr=expr,
+        shown=shown,
+        hypotheses=(_ORDER, _EPOCHS, b <= n / Integer(2), *_STRONGLY_CONVEX, _BATCH),
+        steps=tuple(d.steps),
+        uses=(FIRST_EPOCH, "lem:LSIseq_stronglyconvex", "lem:recursive"),
+    )
+
+
+@cache
+def convex() -> Statement:
+    """`thm:convexsmooth`."""
+    d = Derivation()
+    per_order = _first_epoch(d, lsi_convex(), Integer(1), i / (i + 1), rho0 / i)
+    in_p = {q: 1 / (1 + p)}
+    d.check(
+        "It is the q → 1 case of ε₀^j (q = 1/(1+p), p ↓ 0).",
+        Limit((first_epoch().expr / alpha).subs(in_p), p, Integer(0), per_order),
+    )
+    _compose(d, "Whole epochs add up: ε_(k+1)^0 ≤ ε_k^0 + ε_0^N")
+    epochs = per_order.subs(j, N) * i
+    d.check(
+        "u after i epochs.",
+        Induction(epochs, i, 0, Integer(0), Y, Y + per_order.subs(j, N), cross_check=True),
+    )
+    _compose(d, "A record in batch j0 sees K−1 whole epochs and N−j0 further updates: ε ≤ (K−1)·ε_0^N + ε_0^(N−j0)")
+    expr = alpha * epochs.subs(i, K - 1) + alpha * per_order.subs(j, N - j0)
+    limit_of_other = alpha * rho0 * ((K - 1) / m + 1 / (N - j0))
+    d.check(
+        "The q → 1 limit of thm:strconvexsmooth has 1/m where this has 1/N …",
+        Limit(strongly_convex().expr.subs(in_p), p, Integer(0), limit_of_other),
+    )
+    d.at_most(
+        "… and is therefore the weaker of the two: splitting an epoch in halves costs a factor up to 2 as ηλ → 0.",
+        expr,
+        limit_of_other,
+        [(alpha * rho0 * (K - 1) / (N * m), Slack(N - m, "m = ⌊N/2⌋ ≤ N"))],
+        domain={K: 1 + i},
+    )
+    shown = Plus(Dot(_STEP_COST, Over(1, N), K - 1), Dot(_STEP_COST, Over(1, N - j0)))
+    d.printed(expr, shown)
+    return Statement(
+        label="thm:convexsmooth",
+        title="Privacy dynamics under convex smooth loss",
+        where="Theorem D.5 (Appendix D.4)",
+        says="ε after K epochs over a fixed sequence of batches, for data in batch j0, without strong convexity.",
+        bounds=r"\varepsilon",
+        relation="<=",
+        expr=expr,
+        shown=shown,
+        hypotheses=(_ORDER, _EPOCHS, eta < 2 / beta, _BATCH),
+        steps=tuple(d.steps),
+        uses=("lem:LSIseq_convex", "lem:recursive"),
+    )

@@ -1,0 +1,168 @@
+"""`Statement`: one theorem as one symbolic object, and its views.
+
+The expression is what the derivation arrives at; exact value, enclosure, NumPy array and LaTeX are all computed
+from it. Every view checks the statement's hypotheses first and refuses a setting outside them.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
+
+from .errors import HypothesisError, MissingArgument, UnknownArgument
+from .letters import ARGUMENTS, LETTERS
+from .setting import PARAMETER_NAMES, Setting, admit
+
+if TYPE_CHECKING:
+    from sympy import Expr
+    from sympy.core.relational import Relational
+
+    from .checks import Step
+    from .enclosure import Enclosure
+    from .program import Program
+
+_COMPARE = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+_ARGUMENT_NAMES = frozenset(letter.name for letter in ARGUMENTS)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Statement:
+    """A bound or lemma of the paper: `bounds` `relation` `expr`, under `hypotheses`, by `steps`.
+
+    >>> from hsdp_symbolic import Setting, statement
+    >>> run = Setting(n=50, b=2, K=40, eta="0.02", lam=1, beta=4, sigma=2, S_g=4)
+    >>> statement("thm:convexsmooth").exact(run, alpha=15, j0=24)
+    Fraction(24, 125)
+    """
+
+    label: str
+    title: str
+    where: str
+    says: str
+    bounds: str
+    relation: Literal["<=", ">=", "="]
+    expr: Expr
+    shown: Expr
+    hypotheses: tuple[Relational, ...]
+    steps: tuple[Step, ...]
+    uses: tuple[str, ...] = ()
+    also: tuple[tuple[str, Expr], ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<Statement {self.label}: {self.title}>"
+
+    @cached_property
+    def needs(self) -> tuple[str, ...]:
+        """The letters a value depends on or a hypothesis mentions, in the paper's order."""
+        programs = [self._program, *(side for _, *sides in self._conditions for side in sides)]
+        used = set[str]().union(*(program.leaves for program in programs))
+        return tuple(name for name in LETTERS if ("sigma2" if name == "sigma" else name) in used)
+
+    def exact(self, setting: Setting, /, **arguments: Any) -> Fraction:
+        """The exact rational value; an error where it is irrational or has too many digits to write down."""
+        from .enclosure import exact
+
+        return exact(self._program, self._admit(setting, arguments))
+
+    def enclose(self, setting: Setting, /, *, rtol: Any = "1e-20", engine: str = "arb", **arguments: Any) -> Enclosure:
+        """An interval with exact endpoints that contains the true value, of relative width at most `rtol`."""
+        from .enclosure import enclose
+
+        return enclose(self._program, self._admit(setting, arguments), rtol=rtol, engine=engine)
+
+    def upper(self, setting: Setting, /, *, engine: str = "arb", **arguments: Any) -> float:
+        """A double that is never below the true value."""
+        return self.enclose(setting, engine=engine, **arguments).upper()
+
+    def lower(self, setting: Setting, /, *, engine: str = "arb", **arguments: Any) -> float:
+        """A double that is never above the true value."""
+        return self.enclose(setting, engine=engine, **arguments).lower()
+
+    def numeric(self, setting: Setting, /, **arguments: Any) -> Any:
+        """A float64 value, within 1e-13 of the truth but not certified; arrays broadcast.
+
+        Any letter may be an array, a list or a range. Shapes broadcast as in NumPy; 1-D arrays of different
+        lengths span a grid, in the order given: `numeric(run, alpha=[10, 15], K=range(1, 41))` has shape (2, 40).
+        """
+        from .numeric import evaluate
+
+        return evaluate(self._program, self._admit_arrays(setting, arguments))[()]
+
+    def latex(self) -> str:
+        """The statement in the paper's notation and order."""
+        from .tex import statement_latex
+
+        return statement_latex(self)
+
+    @cached_property
+    def _program(self) -> Program:
+        from .program import compile_expression
+
+        return compile_expression(self.expr)
+
+    @cached_property
+    def _conditions(self) -> list[tuple[Relational, Program, Program]]:
+        from .program import compile_expression
+
+        return [(h, compile_expression(h.lhs), compile_expression(h.rhs)) for h in self.hypotheses]
+
+    def _gather(
+        self, setting: Setting, arguments: Mapping[str, Any], gate: Callable[[str, Any], Any]
+    ) -> dict[str, Any]:
+        """The value of every letter this statement needs, from the setting and the call, each through `gate`."""
+        if not isinstance(setting, Setting):
+            raise UnknownArgument("setting", setting, f"a {type(setting).__name__} is not a Setting", "pass Setting(n=…)")
+        for name in sorted(arguments.keys() - PARAMETER_NAMES - _ARGUMENT_NAMES):
+            raise UnknownArgument(name, arguments[name], "no such argument", f"{self.label} takes {', '.join(self.needs)}")
+        gated = {name: gate(name, value) for name, value in arguments.items() if name != "sigma_squared"}
+        changes = {
+            name: value
+            for name, value in arguments.items()
+            if name in PARAMETER_NAMES and isinstance(gated.get(name, Fraction()), Fraction)
+        }
+        values: dict[str, Any] = dict((setting.replace(**changes) if changes else setting).values())
+        for name in gated.keys() - changes.keys():
+            values.pop(name, None)
+        values.update((name, value) for name, value in gated.items() if name not in changes)  # in the call's order
+        if "sigma" in values:
+            values["sigma2"] = values.pop("sigma") ** 2
+        for name in self.needs:
+            if ("sigma2" if name == "sigma" else name) not in values:
+                raise MissingArgument(self.label, name, LETTERS[name].meaning)
+        return values
+
+    def _admit(self, setting: Setting, arguments: Mapping[str, Any]) -> dict[str, Fraction]:
+        """Exact values for every letter, with the hypotheses checked exactly."""
+        from .enclosure import exact
+
+        values = self._gather(setting, arguments, admit)
+        for hypothesis, *sides in self._conditions:
+            left, right = (exact(side, values) for side in sides)
+            if not _COMPARE[hypothesis.rel_op](left, right):
+                self._refuse(hypothesis, left, right)
+        return values
+
+    def _admit_arrays(self, setting: Setting, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Exact scalars and float64 arrays; a hypothesis is checked exactly unless it involves an array."""
+        from .numeric import admit_array, first_violation
+
+        values = self._gather(setting, arguments, admit_array)
+        for hypothesis, left, right in self._conditions:
+            found = first_violation(_COMPARE[hypothesis.rel_op], left, right, values)
+            if found is not None:
+                self._refuse(hypothesis, *found)
+        return values
+
+    def _refuse(self, hypothesis: Relational, left: Fraction | float, right: Fraction | float) -> NoReturn:
+        sign, bound = hypothesis.rel_op, f"{hypothesis.rhs} = {right}"
+        raise HypothesisError(
+            self.label,
+            f"{hypothesis.lhs} {sign} {hypothesis.rhs}",
+            str(hypothesis.lhs),
+            left,
+            f"choose {hypothesis.lhs} {sign} {right if hypothesis.rhs.is_number else bound}",
+        )

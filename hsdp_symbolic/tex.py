@@ -1,0 +1,83 @@
+"""LaTeX in the paper's notation and order, generated from a statement's display tree."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sympy import Add, Expr, Piecewise, Pow, S
+from sympy.printing.latex import LatexPrinter
+
+from .nodes import Dot, FirstEpoch, GeometricSum, Over, Plus
+from .symbols import TEX
+
+if TYPE_CHECKING:
+    from .statement import Statement
+
+_RELATIONS = {"<=": r"\leq", ">=": r"\geq", "=": "="}
+
+
+class _PaperPrinter(LatexPrinter):
+    """SymPy's printer, in written order, with the paper's notation for our nodes."""
+
+    def __init__(self) -> None:
+        super().__init__({"order": "none", "symbol_names": TEX, "fold_short_frac": False})
+
+    def _print_GeometricSum(self, expr: GeometricSum) -> str:
+        x, k = expr.args
+        base, power = (x.base, x.exp) if isinstance(x, Pow) else (x, S.One)
+        terms = k.args if isinstance(k, Plus) else (k,)
+        exponent = "s" if power == 1 else f"{self._print(power)}s"
+        return rf"\sum_{{s=0}}^{{{self._print(Plus(*terms, -1))}}} {self._print(base)}^{{{exponent}}}"
+
+    def _print_FirstEpoch(self, expr: FirstEpoch) -> str:
+        index, order = map(self._print, expr.args)
+        return rf"\varepsilon_0^{{{index}}}({order})"
+
+    def _print_Dot(self, expr: Dot) -> str:
+        return r" \cdot ".join(map(self._factor, expr.args))
+
+    def _factor(self, factor: Expr) -> str:
+        text = self._print(factor)
+        return rf"\left({text}\right)" if isinstance(factor, (Add, Plus)) else text
+
+    def _print_Plus(self, expr: Plus) -> str:
+        first, *others = map(self._print, expr.args)
+        return first + "".join(f" - {text[1:].lstrip()}" if text.startswith("-") else f" + {text}" for text in others)
+
+    def _print_Over(self, expr: Over) -> str:
+        top, bottom = map(self._print, expr.args)
+        return rf"\frac{{{top}}}{{{bottom}}}"
+
+    def _print_Add(self, expr: Add, order: str | None = None) -> str:
+        # K − 1 and n/b − j, not −1 + K and −j + n/b; but 1 − q stays as it is.
+        return self._print_Plus(Plus(*sorted(expr.args, key=lambda term: term.could_extract_minus_sign())))
+
+    def _print_Piecewise(self, expr: Piecewise) -> str:
+        (inside, _), (outside, _) = expr.args
+        rows = ((inside, r"i_0 \in B_k^j"), (outside, r"i_0 \notin B_k^j"))
+        body = r" \\ ".join(f"{self._print(value)} & {condition}" for value, condition in rows)
+        return rf"\begin{{cases}} {body} \end{{cases}}"
+
+
+def latex(expr: Expr) -> str:
+    """`expr` in the paper's notation."""
+    text: str = _PaperPrinter().doprint(expr)
+    return text
+
+
+def statement_latex(statement: Statement) -> str:
+    """The whole statement: what is bounded, the relation, the expression in the paper's order."""
+    lines = [f"{statement.bounds} {_RELATIONS[statement.relation]} {latex(statement.shown)}"]
+    lines += [rf"\quad\text{{with}}\quad {name} = {latex(expr)}" for name, expr in statement.also]
+    if statement.shown.has(FirstEpoch):
+        from .catalogue import statement as lookup
+
+        lines.append(rf"\quad\text{{where}}\quad {statement_latex(lookup('eps0'))}")
+    return "\n".join(lines)
+
+
+
+
+def plain(expr: object) -> str:
+    """`expr` in one line of plain text, for the terminal."""
+    return str(expr).replace("**", "^").replace("sigma2", "sigma^2")

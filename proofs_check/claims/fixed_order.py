@@ -1,0 +1,32 @@
+"""Claims in the proof of `thm:strconvexsmooth`."""
+
+from __future__ import annotations
+
+from sympy import Integer
+
+from hsdp_symbolic.checks import Certificate, Identity, Slack
+from hsdp_symbolic.nodes import GeometricSum
+from hsdp_symbolic.symbols import K, N, epoch_cost, m, p, q
+
+from ..ledger import Claim
+
+
+def claims() -> list[Claim]:
+    decay = q ** (2 * (N - m))
+    epochs = GeometricSum(decay, K - 1)
+    return [
+        Claim(
+            id="thm:strconvexsmooth/dropped-factor",
+            label="thm:strconvexsmooth",
+            where="Appendix D.5, eqn:proofstrconvexsmooth_K_minus_1_0_aux",
+            says="from the line above, with k = K−2, the factor q^(2(N−m)) is gone: the two bounds agree",
+            printed=Identity(epoch_cost * decay * epochs, epoch_cost * epochs),
+            corrected=Certificate(
+                epoch_cost * decay * epochs,
+                epoch_cost * epochs,
+                ((epoch_cost * epochs * (1 - q**2), Slack(GeometricSum(q**2, N - m), "a sum of positive powers")),),
+                {q: Integer(1) / (1 + p)},
+            ),
+            correction="an inequality: valid, but loose by q^(2(N−m))",
+        )
+    ]

@@ -1,0 +1,24 @@
+"""Claims in the text around `lem:recursive`."""
+
+from __future__ import annotations
+
+from hsdp_symbolic.checks import Identity
+from hsdp_symbolic.symbols import R, S_g, alpha, b, eta, sigma2
+
+from ..ledger import Claim
+
+
+def claims() -> list[Claim]:
+    gaussian_cost = eta**2 * (S_g / b) ** 2 / (2 * 2 * eta * sigma2)
+    claimed = R + alpha * eta * S_g**2 / (4 * sigma2 * b**2)
+    return [
+        Claim(
+            id="lem:recursive/composition",
+            label="lem:recursive",
+            where="Appendix D.2, last display",
+            says="R_α + η²(S_g/b)²/(2·2ησ²) = R_α + αηS_g²/(4σ²b²)",
+            printed=Identity(R + gaussian_cost, claimed),
+            corrected=Identity(R + alpha * gaussian_cost, claimed),
+            correction="the left side lacks the factor α",
+        )
+    ]

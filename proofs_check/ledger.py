@@ -1,0 +1,117 @@
+"""Claim → Evidence → Verdict: what the paper says, what was checked, what came of it.
+
+A claim may fail as printed and hold as corrected; that is a finding, not a failure of the audit. What fails the
+audit is a claim without a decision: undecided, or refuted with no correction that holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import import_module
+
+from hsdp_symbolic.catalogue import statement, statements
+from hsdp_symbolic.checks import Check, Evidence, Verdict, surviving_mutants
+
+PARTS = ("postprocessing", "fixed_order")
+"""Modules of `proofs_check.claims`, in the paper's order: what the text says beyond its statements."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Something the paper asserts, at `where`, as a check; `corrected` is what is true if it is not."""
+
+    id: str
+    label: str
+    where: str
+    says: str
+    printed: Check
+    corrected: Check | None = None
+    correction: str = ""
+
+
+@dataclass(frozen=True)
+class Control:
+    """The negative control of one claim: how many mutants were tried and which were not rejected."""
+
+    tried: int
+    survivors: tuple[str, ...]
+
+    @property
+    def passes(self) -> bool:
+        return self.tried > 0 and not self.survivors
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One row of the ledger."""
+
+    claim: Claim
+    as_printed: Evidence
+    as_corrected: Evidence | None
+    control: Control | None
+
+    @property
+    def decisive(self) -> Evidence:
+        """The evidence that settles the row: that of the correction where there is one."""
+        return self.as_corrected or self.as_printed
+
+    @property
+    def verdict(self) -> str:
+        if self.as_printed.verdict.passes:
+            return str(self.as_printed.verdict)
+        if self.as_printed.verdict is Verdict.REFUTED and self.as_corrected and self.as_corrected.verdict.passes:
+            return "fails as printed, holds as corrected"
+        return str(self.as_printed.verdict)
+
+    @property
+    def settled(self) -> bool:
+        return self.decisive.verdict.passes and self.as_printed.verdict is not Verdict.UNDECIDED
+
+    @property
+    def passes(self) -> bool:
+        return self.settled and (self.control is None or self.control.passes)
+
+    def record(self) -> dict[str, object]:
+        """The row as plain data, for JSON."""
+        control = self.control
+        return {
+            "id": self.claim.id,
+            "where": self.claim.where,
+            "label": self.claim.label,
+            "claim": self.claim.says,
+            "verdict": self.verdict,
+            "as_printed": str(self.as_printed.verdict),
+            "as_corrected": str(self.as_corrected.verdict) if self.as_corrected else None,
+            "method": str(self.decisive.method),
+            "scope": self.decisive.scope,
+            "evidence": self.as_printed.detail
+            if self.as_corrected is None
+            else f"printed: {self.as_printed.detail}; corrected ({self.claim.correction}): {self.as_corrected.detail}",
+            "control": None
+            if control is None
+            else {"mutants": control.tried, "rejected": control.tried - len(control.survivors)},
+        }
+
+
+def claims(label: str | None = None) -> Iterator[Claim]:
+    """All claims in the paper's order, or those about one statement: its derivation, then the text around it."""
+    chosen = statements() if label is None else (statement(label),)
+    for found in chosen:
+        for number, step in enumerate(found.steps, start=1):
+            yield Claim(f"{found.label}/{number}", found.label, found.where, step.says, step.check)
+    wanted = {found.label for found in chosen}
+    for part in PARTS:
+        text_claims: Callable[[], list[Claim]] = import_module(f".claims.{part}", __package__).claims
+        yield from (claim for claim in text_claims() if claim.label in wanted)
+
+
+def examine(claim: Claim, *, controls: bool = False) -> Entry:
+    """Verify one claim, its correction if it has one, and (on request) its negative control."""
+    as_printed = claim.printed.verify()
+    as_corrected = claim.corrected.verify() if claim.corrected else None
+    control = None
+    if controls:
+        tried, survivors = surviving_mutants(claim.corrected or claim.printed)
+        control = Control(tried, tuple(survivors))
+    return Entry(claim, as_printed, as_corrected, control)
