@@ -131,7 +131,9 @@ class Induction(Check):
             if not is_zero(solved - self.sequence):
                 return _fails(Method.IDENTITY, solved - self.sequence, "rsolve finds another solution")
             detail += "; rsolve agrees"
-        return Evidence(Method.IDENTITY, Verdict.PROVED, f"{ALL_PARAMETERS}, every {self.index} >= {self.start}", detail)
+        return Evidence(
+            Method.IDENTITY, Verdict.PROVED, f"{ALL_PARAMETERS}, every {self.index} >= {self.start}", detail
+        )
 
     def mutants(self) -> Iterator[tuple[str, Check]]:
         yield "initial value off by one", replace(self, initial=self.initial + 1)
@@ -367,11 +369,16 @@ def _fails(method: Method, residual: Expr, what: str) -> Evidence:
     return Evidence(method, Verdict.UNDECIDED, ALL_PARAMETERS, what)
 
 
+_TYPICAL = {symbols.alpha: Rational(3), symbols.N: Rational(7), symbols.m: Rational(3), symbols.j0: Rational(2)}
+"""Values that keep a counterexample inside the hypotheses: α > 1, m = ⌊N/2⌋, j0 < N."""
+
+
 def _sample_point(expr: Expr) -> dict[Symbol, Expr] | None:
     """Small exact values for the free symbols of `expr`, respecting their signs; None if it holds unknown functions."""
     if expr.atoms(AppliedUndef):
         return None
     point = {}
     for position, symbol in enumerate(sorted(expr.free_symbols, key=str), start=2):
-        point[symbol] = Rational(position) if symbol.is_integer else Rational(position, position + 3)
+        generic = Rational(position) if symbol.is_integer else Rational(position, position + 3)
+        point[symbol] = _TYPICAL.get(symbol, generic)
     return point

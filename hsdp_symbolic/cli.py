@@ -18,7 +18,9 @@ from .letters import ARGUMENTS, PARAMETERS
 if TYPE_CHECKING:
     from .statement import Statement
 
-_EXAMPLE = "hsdp eval thm:strconvexsmooth --n 50 --b 2 --K 40 --eta 0.02 --lam 1 --beta 4 --sigma 2 --S_g 4 --alpha 15 --j0 24"
+_EXAMPLE = (
+    "hsdp eval thm:strconvexsmooth --n 50 --b 2 --K 40 --eta 0.02 --lam 1 --beta 4 --sigma 2 --S_g 4 --alpha 15 --j0 24"
+)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -51,7 +53,7 @@ def _parser() -> _Parser:
 
     parser = _Parser(
         prog="hsdp",
-        description="Hidden-state differential privacy: derive, verify and evaluate the theorems of Ye & Shokri (2022).",
+        description="Hidden-state differential privacy: derive, verify and evaluate the theorems of Ye & Shokri.",
         epilog=f"example: {_EXAMPLE}",
         allow_abbrev=False,
     )
@@ -88,14 +90,18 @@ def _parser() -> _Parser:
     verify = command("verify", _verify, "run every derivation and check; exit 1 if anything is left undecided or wrong")
     verify.add_argument("label", metavar="LABEL", nargs="?", help="only what concerns this statement")
     verify.add_argument("--controls", action="store_true", help="also require that every mutant is rejected")
-    verify.add_argument("--json", nargs="?", const="-", metavar="FILE", help="write the ledger as JSON (default: stdout)")
+    verify.add_argument(
+        "--json", nargs="?", const="-", metavar="FILE", help="write the ledger as JSON (default: stdout)"
+    )
     return parser
 
 
 def _list(arguments: argparse.Namespace) -> int:
     from .catalogue import statements
 
-    rows = [{"label": s.label, "where": s.where, "title": s.title, "says": s.says, "needs": s.needs} for s in statements()]
+    rows = [
+        {"label": s.label, "where": s.where, "title": s.title, "says": s.says, "needs": s.needs} for s in statements()
+    ]
     if arguments.json:
         print(json.dumps(rows, ensure_ascii=False, indent=2))
         return 0
@@ -112,12 +118,13 @@ def _show(arguments: argparse.Namespace) -> int:
     found = statement(arguments.label)
     print(f"{found.label}: {found.title}")
     print(f"{found.where}. {found.says}\n")
-    print(f"  {found.bounds} {found.relation} {plain(found.expr)}")
-    print(f"  with {plain_abbreviations(found)}\n")
-    print("Hypotheses: " + (", ".join(map(plain, found.hypotheses)) or "none beyond the ranges of the letters"))
+    print(f"LaTeX       {found.latex()}")
+    print(f"Computed    {plain(found.expr)}")
+    print(f"where       {_abbreviations(found)}")
+    print("Assumes     " + (", ".join(map(plain, found.hypotheses)) or "none beyond the ranges of the letters"))
     if found.uses:
-        print("Rests on:   " + ", ".join(found.uses))
-    print("\nDerivation:")
+        print("Rests on    " + ", ".join(found.uses))
+    print("\nDerivation")
     passed = True
     for number, step in enumerate(found.steps, start=1):
         evidence = step.check.verify()
@@ -128,13 +135,16 @@ def _show(arguments: argparse.Namespace) -> int:
     return 0 if passed else 1
 
 
-def plain_abbreviations(found: Statement) -> str:
+def _abbreviations(found: Statement) -> str:
     """The abbreviations that occur in a statement, spelled out."""
     from .symbols import ABBREVIATIONS
     from .tex import plain
 
     used = {symbol for symbol in ABBREVIATIONS if found.expr.has(symbol)}
-    return ", ".join(f"{symbol} = {plain(ABBREVIATIONS[symbol])}" for symbol in ABBREVIATIONS if symbol in used) or "no abbreviation"
+    return (
+        ", ".join(f"{symbol} = {plain(ABBREVIATIONS[symbol])}" for symbol in ABBREVIATIONS if symbol in used)
+        or "no abbreviation"
+    )
 
 
 def _eval(arguments: argparse.Namespace) -> int:
@@ -147,7 +157,7 @@ def _eval(arguments: argparse.Namespace) -> int:
     run = Setting(**{name: given[name] for name in names if name in given})
     extra = {letter.name: given[letter.name] for letter in ARGUMENTS if letter.name in given}
     bracket = found.enclose(run, rtol=arguments.rtol, engine=arguments.engine, **extra)
-    lower, upper = bracket.decimals(max(20, digits_for(arguments.rtol)))
+    lower, upper = bracket.decimals(max(20, _digits_for(arguments.rtol)))
     numeric = float(found.numeric(run, **extra))
     if arguments.json:
         record = {
@@ -171,7 +181,7 @@ def _eval(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def digits_for(rtol: str) -> int:
+def _digits_for(rtol: str) -> int:
     """Enough significant digits for a bracket of this relative width not to be blurred by its own printing."""
     from .setting import to_fraction
 

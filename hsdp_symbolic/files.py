@@ -15,7 +15,9 @@ def write_atomically(path: str | Path, text: str) -> None:
     try:
         handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     except OSError as error:
-        raise ArgumentError("file", str(path), error.strerror or "cannot be written", "choose a writable place") from None
+        raise ArgumentError(
+            "file", str(path), error.strerror or "cannot be written", "choose a writable place"
+        ) from None
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as stream:
             stream.write(text)
@@ -23,4 +25,6 @@ def write_atomically(path: str | Path, text: str) -> None:
         os.replace(temporary, target)
     except OSError as error:
         Path(temporary).unlink(missing_ok=True)
-        raise ArgumentError("file", str(path), error.strerror or "cannot be written", "choose a writable place") from None
+        raise ArgumentError(
+            "file", str(path), error.strerror or "cannot be written", "choose a writable place"
+        ) from None

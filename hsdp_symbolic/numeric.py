@@ -8,61 +8,47 @@ to a representable result.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+import operator
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from .arrays import Array, Samples
 from .enclosure import exact
 from .engines import Arb
 from .errors import ArgumentError, OutsideDoubleRange, UnsupportedNode
-from .letters import LETTERS
 from .program import Program
-from .setting import admit
-
-Array = npt.NDArray[np.float64]
-CHUNK = 1 << 14
-"""Elements evaluated at once: a handful of temporaries of this size stay in the second-level cache."""
+from .tape import Tape, Traced, bound
 
 
-def evaluate(program: Program, values: Mapping[str, Fraction | Array]) -> Array:
-    """The program over broadcast arrays; 1-D arrays of different lengths span a grid in the order given."""
-    arrays = {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
-    shape, arrays = _align(arrays)
-    out = np.empty(shape)
+def evaluate(program: Program, values: Mapping[str, Fraction | Samples]) -> Array:
+    """The program over arrays that broadcast (see `arrays.align`)."""
+    tape = Tape()
+    inputs = {}
+    for name, value in values.items():
+        if name in program.leaves and isinstance(value, Samples):
+            inputs[name] = tape.read(value.array, max(abs(value.least), abs(value.greatest)))
+    algebra = _Float64()
     with np.errstate(under="ignore"):
-        _fill(out, program, {**values, **arrays})
-    return out
-
-
-def admit_array(name: str, value: Any) -> Fraction | Array:
-    """`value` as an exact scalar, or as a float64 array all of whose elements are in the letter's range."""
-    if isinstance(value, np.ndarray) and value.ndim == 0:
-        value = value[()]
-    if not isinstance(value, (np.ndarray, Sequence)) or isinstance(value, str):
-        return admit(name, value)
-    if not isinstance(value, (np.ndarray, range)):
-        value = _from_sequence(name, value)
-    given = np.asarray(value)
-    if given.dtype.kind not in "iuf":
-        raise ArgumentError(name, given.dtype.name, "not an array of numbers", "give integers or floats")
-    result = given.astype(np.float64)
-    _check_range(name, given, result)
-    return result
+        return tape.play(algebra.value(program.run(algebra, {**values, **inputs})))
 
 
 def first_violation(
     compare: Callable[[Any, Any], Any], left: Program, right: Program, values: Mapping[str, Any]
 ) -> tuple[Any, Any] | None:
-    """The first pair of values for which `left` and `right` do not compare as they should, or None."""
-    if not any(isinstance(values[name], np.ndarray) for name in left.leaves | right.leaves):
+    """A pair of values for which `left` and `right` do not compare as they should, or None.
+
+    Exact if no array is involved; a bare array is represented by the extreme that decides.
+    """
+    if not any(isinstance(values[name], Samples) for name in left.leaves | right.leaves):
         pair = exact(left, values), exact(right, values)
         return None if compare(*pair) else pair
-    sides = [evaluate(side, {name: values[name] for name in side.leaves}) for side in (left, right)]
+    below = compare in (operator.lt, operator.le)
+    sides = [_decisive(left, values, greatest=below), _decisive(right, values, greatest=not below)]
     holds = compare(*sides)
     if np.all(holds):
         return None
@@ -71,81 +57,23 @@ def first_violation(
     return low, high
 
 
-def _from_sequence(name: str, value: Sequence[Any]) -> Any:
-    """A nested list as an array; its elements pass the gate one by one unless they are plain numbers."""
-    given = np.array(value, dtype=object)
-    if given.size and all(type(element) in (int, float) for element in given.flat):
-        return np.array(value)
-    return np.vectorize(lambda element: float(admit(name, element)), otypes=[np.float64])(given)
-
-
-def _check_range(name: str, given: npt.NDArray[Any], result: Array) -> None:
-    letter = LETTERS[name]
-    if result.size == 0:
-        return
-    least, greatest = result.min(), result.max()  # NaN if any element is
-    inside = math.isfinite(least) and math.isfinite(greatest) and letter.admits(Fraction(least))
-    whole = not letter.integer or (letter.admits(Fraction(greatest)) and _is_whole(given, result))
-    if not (inside and whole):
-        bad = next(x for x in result.flat if not (math.isfinite(x) and letter.admits(Fraction(x))))
-        raise ArgumentError(name, float(bad), f"{letter.meaning} is out of range", f"give {letter.describe_range()}")
-
-
-def _is_whole(given: npt.NDArray[Any], result: Array) -> bool:
-    return given.dtype.kind in "iu" or bool(np.all(result == np.floor(result)))
-
-
-def _align(arrays: dict[str, Array]) -> tuple[tuple[int, ...], dict[str, Array]]:
-    """The common shape, and the arrays with as many axes as it has."""
-    try:
-        shape = np.broadcast_shapes(*(array.shape for array in arrays.values()))
-    except ValueError:
-        if any(array.ndim != 1 for array in arrays.values()):
-            sizes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
-            raise ArgumentError("arrays", sizes, "shapes do not broadcast", "give them compatible shapes") from None
-        arrays = dict(zip(arrays, np.ix_(*arrays.values()), strict=True))
-        shape = np.broadcast_shapes(*(array.shape for array in arrays.values()))
-    return shape, {name: array.reshape((1,) * (len(shape) - array.ndim) + array.shape) for name, array in arrays.items()}
-
-
-def _fill(out: Array, program: Program, values: Mapping[str, Any]) -> None:
-    if out.size <= CHUNK:
-        out[...] = _Float64().value(program.run(_Float64(), values))
-        return
-    axis = int(np.argmax(np.array(out.shape) > 1))
-    length = max(1, CHUNK * out.shape[axis] // out.size)
-    for start in range(0, out.shape[axis], length):
-        window = (slice(None),) * axis + (slice(start, start + length),)
-        part = {
-            name: value[window] if isinstance(value, np.ndarray) and value.shape[axis] > 1 else value
-            for name, value in values.items()
-        }
-        _fill(out[window], program, part)
+def _decisive(side: Program, values: Mapping[str, Any], *, greatest: bool) -> Array:
+    bare = values.get(str(side.code[0][2])) if len(side.code) == 1 else None
+    if isinstance(bare, Samples) and bare.array.size:
+        return np.asarray(bare.greatest if greatest else bare.least)
+    return evaluate(side, values)
 
 
 @dataclass(frozen=True)
 class _LogQ:
-    """log q to about 30 digits, as an unevaluated sum of two doubles."""
+    """log q to about 30 digits: 32 leading bits, which times a whole number below 2^21 is exact, and the rest."""
 
-    hi: Any
-    lo: Any
+    leading: Any
+    rest: Any
 
-    def power(self, exponent: Any) -> Any:
-        """q^exponent to full relative accuracy, for whole or half-whole exponents.
-
-        The exponent times log q may be hundreds, so an error of one ulp in the product would cost digits: log q
-        is cut such that its leading part times the exponent is exact, and the rest enters as a small correction.
-        """
-        largest = float(np.max(np.abs(exponent))) if np.size(exponent) else 0.0
-        bits = max(26, 52 - max(1, math.frexp(largest)[1] + 1))
-        grid = np.ldexp(1.0, bits - np.frexp(self.hi)[1])
-        coarse = np.rint(self.hi * grid) / grid
-        fine = exponent * ((self.hi - coarse) + self.lo)
-        result = np.exp(exponent * coarse)
-        fine *= 1 + 0.5 * fine
-        fine += 1
-        result *= fine
-        return result
+    @property
+    def value(self) -> Any:
+        return self.leading + self.rest
 
 
 @dataclass(frozen=True)
@@ -166,9 +94,14 @@ class _Float64:
             return _double(x)
         if not isinstance(x, _Scaled):
             return x
-        root = x.log_q.power(0.5 * self.value(x.exponent))
-        # Two halves: plain·q^e may be representable where q^e alone is not.
-        return self.value(x.plain) * root * root
+        exponent = self.value(x.exponent)
+        log_power = exponent * x.log_q.value
+        if bound(log_power) <= 8:
+            return np.exp(log_power) * self.value(x.plain)
+        # The logarithm may be hundreds, so an ulp of it would cost digits: its exact leading part is exponentiated,
+        # the rest is a small correction. And q^e may underflow where plain·q^e does not: take it in two halves.
+        root = np.exp(exponent * (0.5 * x.log_q.leading))
+        return (1 + exponent * x.log_q.rest) * self.value(x.plain) * root * root
 
     def add(self, *terms: Any) -> Any:
         scalar = sum((term for term in terms if isinstance(term, Fraction)), Fraction(0))
@@ -192,10 +125,12 @@ class _Float64:
 
     def power(self, base: Any, exponent: Any) -> Any:
         if isinstance(base, _Scaled):
-            plain = base.plain if base.plain == Fraction(1) else self.power(base.plain, exponent)
+            plain = base.plain if _is_one(base.plain) else self.power(base.plain, exponent)
             return replace(base, plain=plain, exponent=self.mul(base.exponent, exponent))
         if isinstance(exponent, Fraction) and exponent.denominator == 1 and isinstance(base, Fraction):
             return base ** int(exponent)
+        if exponent == -1:
+            return 1.0 / self.value(base)
         return self.value(base) ** self.value(exponent)
 
     def exp(self, x: Any) -> Any:
@@ -212,26 +147,29 @@ class _Float64:
     def contraction(self, step: Any) -> _Scaled:
         if isinstance(step, Fraction):
             return _Scaled(Fraction(1), Fraction(1), _log_q(step))
-        distinct, where = np.unique(step, return_inverse=True)
-        logs = np.array([(log.hi, log.lo) for log in (_log_q(Fraction(x)) for x in distinct.tolist())])
-        hi, lo = (logs[:, part][where].reshape(step.shape) for part in (0, 1))
-        return _Scaled(Fraction(1), Fraction(1), _LogQ(hi, lo))
+        leading, rest = (step.tape.record(part, step) for part in (_leading_logs, _rest_of_logs))
+        return _Scaled(Fraction(1), Fraction(1), _LogQ(leading, rest))
 
     def geometric(self, x: Any, k: Any) -> Any:
-        if not isinstance(x, _Scaled) or x.plain != Fraction(1):
+        if not isinstance(x, _Scaled) or not _is_one(x.plain):
             raise UnsupportedNode("the NumPy view sums powers of q only")
-        exponent = self.value(x.exponent)
-        if np.all(exponent > 0):
-            return np.expm1(self.value(self.mul(k, x.exponent)) * x.log_q.hi) / np.expm1(exponent * x.log_q.hi)
+        if not (isinstance(x.exponent, Fraction) and x.exponent < 0):
+            log_x = self.value(x.exponent) * x.log_q.value
+            return np.expm1(self.value(k) * log_x) * (1.0 / np.expm1(log_x))
         # Σ q^(−as) = q^(−a(k−1)) Σ q^(as): the growing power joins the other exponents.
-        rising = replace(x, exponent=self.mul(Fraction(-1), x.exponent))
-        last = self.mul(x.exponent, self.add(k, Fraction(-1)))
-        return replace(x, plain=self.geometric(rising, k), exponent=last)
+        falling = replace(x, exponent=-x.exponent)
+        return replace(x, plain=self.geometric(falling, k), exponent=self.mul(x.exponent, self.add(k, Fraction(-1))))
 
     def select(self, left: Any, right: Any, then: Any, otherwise: Any) -> Any:
         if isinstance(left, Fraction) and isinstance(right, Fraction):
             return then if left == right else otherwise
-        return np.where(self.value(left) == self.value(right), self.value(then), self.value(otherwise))
+        sides = [self.value(x) for x in (left, right, then, otherwise)]
+        tape = next(x.tape for x in sides if isinstance(x, Traced))
+        return tape.record(_where_equal, *sides)
+
+
+def _is_one(x: Any) -> bool:
+    return isinstance(x, Fraction) and x == 1
 
 
 def _double(x: Fraction) -> float:
@@ -241,13 +179,32 @@ def _double(x: Fraction) -> float:
         raise OutsideDoubleRange("a factor of the bound") from None
 
 
-@cache
+def _where_equal(left: Array, right: Array, then: Array, otherwise: Array, *, out: Array) -> None:
+    out[...] = np.where(left == right, then, otherwise)
+
+
+def _leading_logs(steps: Array, *, out: Array) -> None:
+    _per_distinct(steps, lambda step: _log_q(step).leading, out)
+
+
+def _rest_of_logs(steps: Array, *, out: Array) -> None:
+    _per_distinct(steps, lambda step: _log_q(step).rest, out)
+
+
+def _per_distinct(steps: Array, function: Callable[[Fraction], float], out: Array) -> None:
+    """A slow scalar function over an array with few distinct values."""
+    distinct, where = np.unique(steps, return_inverse=True)
+    out[...] = np.array([function(Fraction(x)) for x in distinct.tolist()])[where].reshape(steps.shape)
+
+
+@lru_cache(maxsize=1 << 16)
 def _log_q(step: Fraction) -> _LogQ:
-    """log(1 − step), from 30 digits."""
+    """log(1 − step), from 256 bits."""
     engine = Arb(256)
     with engine.working():
         bounds = engine.bounds(engine.log(engine.ball(1 - step)))
     if bounds is None:
         raise ArgumentError("eta", float(step), "eta*lam must be below 1", "choose a smaller step size")
-    hi = float(bounds[0])
-    return _LogQ(hi, float(bounds[0] - Fraction(hi)))
+    mantissa, exponent = math.frexp(bounds[0])
+    leading = math.ldexp(round(mantissa * 2**32), exponent - 32)
+    return _LogQ(leading, float(bounds[0] - Fraction(leading)))

@@ -108,16 +108,24 @@ class Statement:
     def _conditions(self) -> list[tuple[Relational, Program, Program]]:
         from .program import compile_expression
 
-        return [(h, compile_expression(h.lhs), compile_expression(h.rhs)) for h in self.hypotheses]
+        return [
+            (h, compile_expression(h.lhs), compile_expression(h.rhs))
+            for h in self.hypotheses
+            if not _implied_by_gate(h)
+        ]
 
     def _gather(
         self, setting: Setting, arguments: Mapping[str, Any], gate: Callable[[str, Any], Any]
     ) -> dict[str, Any]:
         """The value of every letter this statement needs, from the setting and the call, each through `gate`."""
         if not isinstance(setting, Setting):
-            raise UnknownArgument("setting", setting, f"a {type(setting).__name__} is not a Setting", "pass Setting(n=…)")
+            raise UnknownArgument(
+                "setting", setting, f"a {type(setting).__name__} is not a Setting", "pass Setting(n=…)"
+            )
         for name in sorted(arguments.keys() - PARAMETER_NAMES - _ARGUMENT_NAMES):
-            raise UnknownArgument(name, arguments[name], "no such argument", f"{self.label} takes {', '.join(self.needs)}")
+            raise UnknownArgument(
+                name, arguments[name], "no such argument", f"{self.label} takes {', '.join(self.needs)}"
+            )
         gated = {name: gate(name, value) for name, value in arguments.items() if name != "sigma_squared"}
         changes = {
             name: value
@@ -148,9 +156,10 @@ class Statement:
 
     def _admit_arrays(self, setting: Setting, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Exact scalars and float64 arrays; a hypothesis is checked exactly unless it involves an array."""
-        from .numeric import admit_array, first_violation
+        from .arrays import admit_array, align
+        from .numeric import first_violation
 
-        values = self._gather(setting, arguments, admit_array)
+        values = align(self._gather(setting, arguments, admit_array))
         for hypothesis, left, right in self._conditions:
             found = first_violation(_COMPARE[hypothesis.rel_op], left, right, values)
             if found is not None:
@@ -166,3 +175,10 @@ class Statement:
             left,
             f"choose {hypothesis.lhs} {sign} {right if hypothesis.rhs.is_number else bound}",
         )
+
+
+def _implied_by_gate(hypothesis: Relational) -> bool:
+    """Whether the range of a single letter, which the gate has checked, is all a hypothesis says (λ > 0, K ≥ 1)."""
+    letter = LETTERS.get(str(hypothesis.lhs))
+    sign = ">" if letter and letter.strict else ">="
+    return letter is not None and hypothesis.rel_op == sign and bool(hypothesis.rhs == letter.low)

@@ -53,7 +53,12 @@ y, Y = Function("y"), Symbol("Y", real=True)
 p = Symbol("p", positive=True)  # q = 1/(1 + p): signs and limits become decidable
 slack = Symbol("slack", positive=True)
 x_i, g_i, length = (Symbol(name, real=True) for name in ("x_i", "g_i", "s"))
-X, P, G, W = Symbol("X", nonnegative=True), Symbol("P", real=True), Symbol("G", positive=True), Symbol("W", positive=True)
+X, P, G, W = (
+    Symbol("X", nonnegative=True),
+    Symbol("P", real=True),
+    Symbol("G", positive=True),
+    Symbol("W", positive=True),
+)
 theta, shift, order_y = (Symbol(name, real=True) for name in ("theta", "a", "y"))
 variance, radius, dim, time, E_alpha, information, V0 = (
     Symbol(name, positive=True) for name in ("v", "r", "d", "tau", "E_alpha", "I_alpha", "V0")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sympy import Add, Expr, Piecewise, Pow, S
+from sympy import Add, Eq, Expr, Piecewise, Pow, S
 from sympy.printing.latex import LatexPrinter
 
 from .nodes import Dot, FirstEpoch, GeometricSum, Over, Plus
@@ -41,7 +41,7 @@ class _PaperPrinter(LatexPrinter):
         return rf"\left({text}\right)" if isinstance(factor, (Add, Plus)) else text
 
     def _print_Plus(self, expr: Plus) -> str:
-        first, *others = map(self._print, expr.args)
+        first, *others = (str(self._print(term)) for term in expr.args)
         return first + "".join(f" - {text[1:].lstrip()}" if text.startswith("-") else f" + {text}" for text in others)
 
     def _print_Over(self, expr: Over) -> str:
@@ -76,8 +76,7 @@ def statement_latex(statement: Statement) -> str:
     return "\n".join(lines)
 
 
-
-
 def plain(expr: object) -> str:
     """`expr` in one line of plain text, for the terminal."""
-    return str(expr).replace("**", "^").replace("sigma2", "sigma^2")
+    text = f"{expr.lhs} = {expr.rhs}" if isinstance(expr, Eq) else str(expr)
+    return text.replace("**", "^").replace("sigma2", "sigma^2")

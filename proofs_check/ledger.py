@@ -28,6 +28,7 @@ class Claim:
     printed: Check
     corrected: Check | None = None
     correction: str = ""
+    sharper: str = ""
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class Entry:
     @property
     def verdict(self) -> str:
         if self.as_printed.verdict.passes:
-            return str(self.as_printed.verdict)
+            return "holds; sharper form available" if self.claim.sharper else str(self.as_printed.verdict)
         if self.as_printed.verdict is Verdict.REFUTED and self.as_corrected and self.as_corrected.verdict.passes:
             return "fails as printed, holds as corrected"
         return str(self.as_printed.verdict)
@@ -71,6 +72,15 @@ class Entry:
     @property
     def passes(self) -> bool:
         return self.settled and (self.control is None or self.control.passes)
+
+    @property
+    def story(self) -> str:
+        """What the evidence says, for printed and corrected form, and what could be sharper."""
+        told = [self.as_printed.detail]
+        if self.as_corrected:
+            where = f" at {self.as_printed.scope}" if self.as_printed.verdict is Verdict.REFUTED else ""
+            told = [f"printed: {told[0]}{where}", f"corrected: {self.claim.correction}: {self.as_corrected.detail}"]
+        return "; ".join([*told, *([f"sharper: {self.claim.sharper}"] if self.claim.sharper else [])])
 
     def record(self) -> dict[str, object]:
         """The row as plain data, for JSON."""
@@ -85,9 +95,7 @@ class Entry:
             "as_corrected": str(self.as_corrected.verdict) if self.as_corrected else None,
             "method": str(self.decisive.method),
             "scope": self.decisive.scope,
-            "evidence": self.as_printed.detail
-            if self.as_corrected is None
-            else f"printed: {self.as_printed.detail}; corrected ({self.claim.correction}): {self.as_corrected.detail}",
+            "evidence": self.story,
             "control": None
             if control is None
             else {"mutants": control.tried, "rejected": control.tried - len(control.survivors)},

@@ -48,18 +48,21 @@ def _table(entries: list[Entry]) -> None:
     columns = max(len(entry.claim.id) for entry in entries)
     for entry in entries:
         mark = "ok " if entry.passes else "BAD"
-        line = f"{mark} {entry.verdict:8} {entry.decisive.method:11} {entry.claim.id:{columns}}  {entry.claim.says}"
+        verdict = entry.as_printed.verdict
+        line = f"{mark} {verdict:9} {entry.decisive.method:11} {entry.claim.id:{columns}}  {entry.claim.says}"
         print(line if len(line) <= width else line[: width - 1] + "…")
-        if not entry.as_printed.verdict.passes:
-            print(f"      printed:   {entry.as_printed.detail} at {entry.as_printed.scope}")
-            print(f"      corrected: {entry.claim.correction}")
+        if entry.verdict != verdict:
+            print(f"      {entry.verdict}: {entry.story}")
         for survivor in entry.control.survivors if entry.control else ():
             print(f"      mutant not rejected: {survivor}")
 
 
 def _summary(entries: list[Entry], seconds: float) -> None:
     verdicts = Counter(entry.verdict for entry in entries)
-    print(f"\n{len(entries)} claims in {seconds:.0f} s: " + ", ".join(f"{count} {name}" for name, count in verdicts.items()))
+    print(
+        f"\n{len(entries)} claims in {seconds:.0f} s: "
+        + ", ".join(f"{count} {name}" for name, count in verdicts.items())
+    )
     if any(entry.control for entry in entries):
         tried = sum(entry.control.tried for entry in entries if entry.control)
         survived = sum(len(entry.control.survivors) for entry in entries if entry.control)

@@ -79,9 +79,11 @@ def _first_epoch(d: Derivation, lsi: Statement, lipschitz: Expr, ratio: Expr, so
             "coins (3/4, 1/2) and (1/2, 1/4), mixed evenly",
         ),
     )
-    first = d.identity("Both runs start alike (u = 0); the first update holds the record.", _sensitive(Integer(0)), rho0)
+    first = d.identity(
+        "Both runs start alike (u = 0); the first update holds the record.", _sensitive(Integer(0)), rho0
+    )
     d.identity(
-        "Each later update of the epoch multiplies u by the factor of lem:recursive at the LSI constant after i updates.",
+        "Each later update of the epoch multiplies u by the factor of lem:recursive at the constant after i updates.",
         _shared(Y, lsi, Integer(0), i, lipschitz),
         Y * ratio,
     )
@@ -112,9 +114,7 @@ def first_epoch() -> Statement:
     """ε₀^j(α): the record was in the first batch, j updates have been made."""
     d = Derivation()
     ratio = q**2 * GeometricSum(q**2, i) / GeometricSum(q**2, i + 1)
-    per_order = _first_epoch(
-        d, lsi_strongly_convex(), q, ratio, rho0 * q ** (2 * (i - 1)) / GeometricSum(q**2, i)
-    )
+    per_order = _first_epoch(d, lsi_strongly_convex(), q, ratio, rho0 * q ** (2 * (i - 1)) / GeometricSum(q**2, i))
     monotone = d.identity(
         "Dividing by the power: a single sum, manifestly increasing in q and decreasing in j.",
         per_order,
@@ -125,7 +125,7 @@ def first_epoch() -> Statement:
     return Statement(
         label=FIRST_EPOCH,
         title="First-epoch bound",
-        where="Appendix D.5 (and Theorem 3.3)",
+        where="Appendix D.5, used in Theorem 3.3",
         says="ε after j iterations of the first epoch, for data in the first mini-batch.",
         bounds=r"\varepsilon_0^{j}(\alpha)",
         relation="=",
@@ -143,7 +143,9 @@ def strongly_convex() -> Statement:
     d = Derivation()
     start = first_epoch().expr / alpha  # ε₀^j over its order
     lsi = lsi_strongly_convex()
-    _compose(d, "First m updates of an epoch: they cost at most what they cost from a fixed start, ε_k^m ≤ ε_k^0 + ε_0^m")
+    _compose(
+        d, "First m updates of an epoch: they cost at most what they cost from a fixed start, ε_k^m ≤ ε_k^0 + ε_0^m"
+    )
     kept = q ** (2 * i) * GeometricSum(q**2, k * N + m) / GeometricSum(q**2, k * N + m + i)
     d.check(
         "The other updates hold no record: after i of them u is multiplied by this (telescoping again).",
@@ -195,7 +197,7 @@ def strongly_convex() -> Statement:
         ],
         domain={q: 1 / (1 + p)},
     )
-    expr = alpha * printed + alpha * last
+    expr = alpha * printed + alpha * last  # not factored: each term reaches its own scale before they are added
     power = q ** times(2, N - m)
     geometric = Over(1 - q ** times(2, K - 1, N - m), 1 - power)
     shown = Plus(Dot(FirstEpoch(m, alpha), geometric), FirstEpoch(N - j0, alpha))
@@ -203,7 +205,7 @@ def strongly_convex() -> Statement:
     return Statement(
         label="thm:strconvexsmooth",
         title="Privacy dynamics under strongly convex smooth loss",
-        where="Theorem 3.3 (Section 3.2, proof in Appendix D.5)",
+        where="Theorem 3.3 (proof in Appendix D.5)",
         says="ε after K epochs over a fixed sequence of batches, for data in batch j0.",
         bounds=r"\varepsilon",
         relation="<=",
@@ -232,7 +234,7 @@ def convex() -> Statement:
         Induction(epochs, i, 0, Integer(0), Y, Y + per_order.subs(j, N), cross_check=True),
     )
     _compose(d, "A record in batch j0 sees K−1 whole epochs and N−j0 further updates: ε ≤ (K−1)·ε_0^N + ε_0^(N−j0)")
-    expr = alpha * epochs.subs(i, K - 1) + alpha * per_order.subs(j, N - j0)
+    expr = alpha * (epochs.subs(i, K - 1) + per_order.subs(j, N - j0))
     limit_of_other = alpha * rho0 * ((K - 1) / m + 1 / (N - j0))
     d.check(
         "The q → 1 limit of thm:strconvexsmooth has 1/m where this has 1/N …",
@@ -250,7 +252,7 @@ def convex() -> Statement:
     return Statement(
         label="thm:convexsmooth",
         title="Privacy dynamics under convex smooth loss",
-        where="Theorem D.5 (Appendix D.4)",
+        where="Theorem D.4 (Appendix D.4)",
         says="ε after K epochs over a fixed sequence of batches, for data in batch j0, without strong convexity.",
         bounds=r"\varepsilon",
         relation="<=",

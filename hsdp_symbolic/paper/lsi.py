@@ -145,7 +145,6 @@ def _sequence(d: Derivation, lipschitz: Expr, solution: Expr) -> Expr:
     return solution.subs(i, k * N + j)
 
 
-_PLACE = "Appendix D.3"
 _INDICES = (k <= K - 1, j <= N - 1, k * N + j >= 1)
 
 
@@ -158,7 +157,7 @@ def lsi_convex() -> Statement:
     return Statement(
         label="lem:LSIseq_convex",
         title="LSI constants for convex smooth loss",
-        where=_PLACE,
+        where="Lemma D.2 (Appendix D.3)",
         says="LSI constant of the parameters after k epochs and j iterations, for convex β-smooth loss.",
         bounds="c_k^j",
         relation="=",
@@ -182,7 +181,7 @@ def lsi_strongly_convex() -> Statement:
     return Statement(
         label="lem:LSIseq_stronglyconvex",
         title="LSI constants for strongly convex smooth loss",
-        where=_PLACE,
+        where="Lemma D.3 (Appendix D.3)",
         says="LSI constant of the parameters after k epochs and j iterations, for λ-strongly convex β-smooth loss.",
         bounds="c_k^j",
         relation="=",

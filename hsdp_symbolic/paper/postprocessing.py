@@ -16,11 +16,11 @@ from ..nodes import Dot, Over, Plus, times
 from ..statement import Statement
 from ..symbols import (
     ABBREVIATIONS,
+    V0,
     E_alpha,
     L,
     R,
     S_g,
-    V0,
     alpha,
     b,
     c,
@@ -78,7 +78,7 @@ def information_lower_bound() -> Statement:
     kl = gaussian.expectation(gaussian.log_ratio(), shift, variance)
     fisher = gaussian.expectation(diff(gaussian.log_ratio(), theta) ** 2, shift, variance)
     d.cite(
-        "LSI with constant c ⇔ KL(ρ‖ν) ≤ J(ρ‖ν)/(2c) for all ρ (witness: attained by N(a, v) against N(0, v), c = 1/v).",
+        "LSI with constant c ⇔ KL(ρ‖ν) ≤ J(ρ‖ν)/(2c) for all ρ (witness: equality for N(a, v), N(0, v), c = 1/v).",
         "Vempala & Wibisono 2019, Section 2.2",
         Identity(kl, fisher / (2 / variance)),
     )
@@ -115,7 +115,7 @@ def information_lower_bound() -> Statement:
     return Statement(
         label="lem:i_by_e_lower",
         title="Fisher-type information against the divergence",
-        where="Appendix D",
+        where="Lemma D.1 (Appendix D)",
         says="Lower bound on I_α/E_α for laws with LSI constant c, given R_α and its derivative in the order.",
         bounds=r"\frac{I_\alpha(\mu\Vert\nu)}{E_\alpha(\mu\Vert\nu)}",
         relation=">=",
@@ -164,9 +164,9 @@ def diffusion_rate() -> Statement:
         alpha * sigma2 * r ** (alpha - 1) * diff(f, theta, 2) - (alpha - 1) * sigma2 * r**alpha * diff(g, theta, 2),
     )
     _cite_green(d)
-    after_green = -alpha * diff(r ** (alpha - 1), theta) * diff(f, theta) + (alpha - 1) * diff(
-        r**alpha, theta
-    ) * diff(g, theta)
+    after_green = -alpha * diff(r ** (alpha - 1), theta) * diff(f, theta) + (alpha - 1) * diff(r**alpha, theta) * diff(
+        g, theta
+    )
     common = d.identity(
         "After Green's identity in both terms: the powers of p/p' come out.",
         after_green,
@@ -189,7 +189,9 @@ def diffusion_rate() -> Statement:
     )
     cite_lsi_facts(d)
     c_t = 1 / noisy_step(1 / c, L, t)
-    d.identity("The LSI constant after the map and noise of variance 2tσ² is c_t.", c_t, 1 / (L**2 / c + 2 * t * sigma2))
+    d.identity(
+        "The LSI constant after the map and noise of variance 2tσ² is c_t.", c_t, 1 / (L**2 / c + 2 * t * sigma2)
+    )
     lower = information_lower_bound().expr.subs(c, c_t)
     bound = d.identity(
         "With lem:i_by_e_lower at c_t, −ασ²·I_α/E_α is at most the right-hand side.",
@@ -206,7 +208,7 @@ def diffusion_rate() -> Statement:
     return Statement(
         label="lem:post_proc",
         title="Rate of the divergence under additive Gaussian noise",
-        where="Section 3.1",
+        where="Lemma 3.1 (proof in Appendix D.1)",
         says="Upper bound on ∂R_α/∂t while Gaussian noise is added after an L-Lipschitz map.",
         bounds=r"\frac{\partial}{\partial t} R_\alpha(p_t \Vert p_t')",
         relation="<=",
@@ -272,8 +274,8 @@ def one_step() -> Statement:
     return Statement(
         label="lem:recursive",
         title="One noisy update",
-        where="Section 3.1",
-        says="R_α/α after one update, from u = R_α'/α' before it (hit = 0: record not in the batch) or u = R_α/α (hit = 1).",
+        where="Lemma 3.2 (proof in Appendix D.2)",
+        says="R_α/α after one update, from u = R_α'/α' before it (hit = 0, record not in batch) or R_α/α (hit = 1).",
         bounds=r"\frac{R_\alpha(\theta_k^{j+1}\Vert{\theta'}_k^{j+1})}{\alpha}",
         relation="<=",
         expr=expr,
@@ -301,14 +303,13 @@ def _characteristics(d: Derivation, decay: Expr) -> Expr:
         diff(loss(order_y, t), order_y).subs(order_y, log(alpha - 1)),
     )
     growth = d.identity(
-        "∫₀ᵗ 2σ²c_s ds = ln(1 + 2cσ²t/L²), so a characteristic that ends at α starts at "
-        "α' = 1 + (α−1)/(1 + 2cσ²t/L²).",
+        "∫₀ᵗ 2σ²c_s ds = ln(1 + 2cσ²t/L²), so a characteristic that ends at α starts at α' = 1 + (α−1)/(1 + 2cσ²t/L²).",
         exp(integrate(decay.subs(t, time), (time, 0, t))),
         1 + 2 * t * sigma2 / V0,
     )
     start = alpha - 1  # α' − 1, constant along a characteristic
     d.identity(
-        "Along α(t) = 1 + (α'−1)·(1 + 2cσ²t/L²), dα/dt = 2σ²c_t·(α−1): the derivative of u along it is ∂_t u + 2σ²c_t(α−1)∂_α u.",
+        "Along α(t) = 1 + (α'−1)·(1 + 2cσ²t/L²), dα/dt = 2σ²c_t·(α−1): there du/dt = ∂_t u + 2σ²c_t(α−1)·∂_α u.",
         diff(1 + start * growth, t),
         decay * (start * growth),
     )

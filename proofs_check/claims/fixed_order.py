@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sympy import Integer
 
-from hsdp_symbolic.checks import Certificate, Identity, Slack
+from hsdp_symbolic.checks import Certificate, Slack
 from hsdp_symbolic.nodes import GeometricSum
 from hsdp_symbolic.symbols import K, N, epoch_cost, m, p, q
 
@@ -19,14 +19,13 @@ def claims() -> list[Claim]:
             id="thm:strconvexsmooth/dropped-factor",
             label="thm:strconvexsmooth",
             where="Appendix D.5, eqn:proofstrconvexsmooth_K_minus_1_0_aux",
-            says="from the line above, with k = K−2, the factor q^(2(N−m)) is gone: the two bounds agree",
-            printed=Identity(epoch_cost * decay * epochs, epoch_cost * epochs),
-            corrected=Certificate(
+            says="with k = K−2 the line above, which has a factor q^(2(N−m)), is at most this one, which has not",
+            printed=Certificate(
                 epoch_cost * decay * epochs,
                 epoch_cost * epochs,
                 ((epoch_cost * epochs * (1 - q**2), Slack(GeometricSum(q**2, N - m), "a sum of positive powers")),),
                 {q: Integer(1) / (1 + p)},
             ),
-            correction="an inequality: valid, but loose by q^(2(N−m))",
+            sharper="keep the factor q^(2(N−m)) that the proof has earned",
         )
     ]

@@ -1,0 +1,201 @@
+"""Record NumPy operations once, replay them on cache-sized pieces of large arrays.
+
+Expressions are evaluated on `Traced` stand-ins first: whatever involves only scalars is done then and there, and
+the array operations that remain are written down. Replaying them costs one NumPy call each, reusing buffers
+whose values are no longer needed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+Array = npt.NDArray[Any]
+CHUNK = 1 << 15
+"""Elements per piece: the few buffers alive at a time then stay in the second-level cache."""
+
+
+_SMALLEST = 1e-100
+"""Merged scalar factors stay between this and its inverse, so that they cannot under- or overflow."""
+
+
+@dataclass(frozen=True)
+class _Slot:
+    """The result of a recorded call, or an input array."""
+
+    index: int
+
+
+@dataclass(frozen=True)
+class _Call:
+    function: Callable[..., Any]
+    operands: tuple[_Slot | float, ...]
+
+
+class Traced(NDArrayOperatorsMixin):
+    """Stands for `scale` times an array of magnitude at most `bound` while a tape is being recorded."""
+
+    def __init__(self, tape: Tape, slot: _Slot, scale: float = 1.0, bound: float = math.inf) -> None:
+        self.tape, self.slot, self.scale, self.bound = tape, slot, scale, bound
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+        if method != "__call__" or options:
+            return NotImplemented
+        if ufunc is np.multiply:
+            return self.tape.multiply(*inputs)
+        if ufunc is np.add:
+            return self.tape.add(*inputs)
+        if ufunc is np.divide and not isinstance(inputs[0], Traced):
+            return self.tape.multiply(float(inputs[0]), self.tape.invert(inputs[1]))
+        return self.tape.record(ufunc, *inputs)
+
+
+def bound(x: Any) -> float:
+    """An upper bound on the magnitude of a scalar or traced array (infinite if nothing is known)."""
+    return x.bound * abs(x.scale) if isinstance(x, Traced) else abs(float(x))
+
+
+class Tape:
+    """The array operations of one evaluation, in order."""
+
+    def __init__(self) -> None:
+        self._inputs: list[Array] = []
+        self._calls: dict[_Slot, _Call] = {}
+        self._known: dict[_Call, _Slot] = {}
+
+    def read(self, array: Array, magnitude: float) -> Traced:
+        """An input; all inputs are read before the first operation."""
+        self._inputs.append(array)
+        return Traced(self, _Slot(len(self._inputs) - 1), bound=magnitude)
+
+    def record(self, function: Callable[..., Any], *inputs: Any) -> Traced:
+        """One call on actual values, made once however often it is asked for."""
+        return Traced(self, self._call(function, *(self._settled(x) for x in inputs)))
+
+    def multiply(self, x: Any, y: Any) -> Traced:
+        """A product; its scalar factors are merged and applied when the value is needed."""
+        if not isinstance(x, Traced):
+            x, y = y, x
+        if not isinstance(y, Traced):
+            return self._scaled(x, float(y))
+        product = Traced(self, self._call(np.multiply, x.slot, y.slot), x.scale, x.bound * y.bound)
+        return self._scaled(product, y.scale)
+
+    def add(self, x: Any, y: Any) -> Traced:
+        total = bound(x) + bound(y)
+        if isinstance(x, Traced) and x.scale == -1.0:
+            x, y = y, x
+        if isinstance(y, Traced) and y.scale == -1.0:
+            return Traced(self, self._call(np.subtract, self._settled(x), y.slot), bound=total)
+        return Traced(self, self._call(np.add, self._settled(x), self._settled(y)), bound=total)
+
+    def invert(self, x: Traced) -> Traced:
+        return self._scaled(Traced(self, self._call(np.divide, 1.0, x.slot)), 1.0 / x.scale)
+
+    def _scaled(self, x: Traced, factor: float) -> Traced:
+        product = x.scale * factor
+        if _SMALLEST < abs(product) < 1 / _SMALLEST:
+            return Traced(self, x.slot, product, x.bound)
+        return self.record(np.multiply, x, factor)  # merging would under- or overflow
+
+    def _settled(self, x: Any) -> _Slot | float:
+        if not isinstance(x, Traced):
+            return float(x)
+        return x.slot if x.scale == 1.0 else self._call(np.multiply, x.slot, x.scale)
+
+    def _call(self, function: Callable[..., Any], *operands: _Slot | float) -> _Slot:
+        call = _Call(function, operands)
+        if call not in self._known:
+            slot = _Slot(len(self._inputs) + len(self._calls))
+            self._known[call], self._calls[slot] = slot, call
+        return self._known[call]
+
+    def play(self, result: Any) -> Array:
+        """The value of `result` (a `Traced` of this tape, or a scalar) over the broadcast inputs."""
+        out = np.empty(np.broadcast_shapes(*(array.shape for array in self._inputs)))
+        if not isinstance(result, Traced):
+            out[...] = result
+            return out
+        last = self._settled(result)
+        if last not in self._calls:  # a bare input
+            last = self._call(np.positive, last)
+        assert isinstance(last, _Slot)
+        _Player(self._schedule(last), len(self._inputs) + len(self._calls)).fill(out, self._inputs)
+        return out
+
+    def _schedule(self, last: _Slot) -> list[_Step]:
+        """The calls `last` needs, each with its slot and the slots whose values die with it."""
+        needed, steps = {last}, []
+        for slot in reversed(self._calls):
+            if slot not in needed:
+                continue
+            reads = {operand for operand in self._calls[slot].operands if isinstance(operand, _Slot)}
+            steps.append((slot.index, self._calls[slot], tuple(found.index for found in reads - needed)))
+            needed |= reads
+        return steps[::-1]
+
+
+_Step = tuple[int, _Call, tuple[int, ...]]
+
+
+class _Player:
+    """Replays a schedule piece by piece; every value gets its buffer beforehand, as allocation is what costs."""
+
+    def __init__(self, steps: list[_Step], slots: int) -> None:
+        self._steps, self._slots = steps, slots
+        self._bound: dict[Any, tuple[list[Any], list[Any]]] = {}
+
+    def fill(self, out: Array, arrays: list[Array]) -> None:
+        if out.size <= CHUNK:
+            self._fill_piece(out, arrays)
+            return
+        axis = next(a for a, length in enumerate(out.shape) if length > 1)
+        length = max(1, CHUNK * out.shape[axis] // out.size)
+        for start in range(0, out.shape[axis], length):
+            window = (slice(None),) * axis + (slice(start, start + length),)
+            self.fill(out[window], [array[window] if array.shape[axis] > 1 else array for array in arrays])
+
+    def _fill_piece(self, out: Array, arrays: list[Array]) -> None:
+        key = tuple((array.shape, array.dtype) for array in arrays)
+        if key not in self._bound:
+            self._bound[key] = self._bind(arrays)
+        sources, calls = self._bound[key]
+        for array, (buffer, readers) in zip(arrays, sources, strict=True):
+            if buffer is not None:
+                buffer[...] = array
+            for operands, position in readers:
+                operands[position] = array
+        for function, operands, target in calls[:-1]:
+            function(*operands, out=target)
+        function, operands, _ = calls[-1]
+        function(*operands, out=out)
+
+    def _bind(self, arrays: list[Array]) -> tuple[list[Any], list[Any]]:
+        """The calls with operands and targets filled in, in place where a value dies.
+
+        A source is read where it lies if it is float64 already, and copied to a buffer if not.
+        """
+        values: list[Any] = [array if array.dtype == np.float64 else np.empty(array.shape) for array in arrays]
+        values += [None] * (self._slots - len(arrays))
+        readers: list[list[Any]] = [[] for _ in arrays]
+        spare: dict[tuple[int, ...], list[Array]] = {}
+        calls = []
+        for slot, call, dying in self._steps:
+            operands = [values[x.index] if isinstance(x, _Slot) else x for x in call.operands]
+            for position, x in enumerate(call.operands):
+                if isinstance(x, _Slot) and x.index < len(arrays) and values[x.index] is arrays[x.index]:
+                    readers[x.index].append((operands, position))
+            shape = np.broadcast_shapes(*(x.shape for x in operands if isinstance(x, np.ndarray)))
+            for index in dying:
+                if index >= len(arrays):
+                    spare.setdefault(values[index].shape, []).append(values[index])
+            values[slot] = spare[shape].pop() if spare.get(shape) else np.empty(shape)
+            calls.append((call.function, operands, values[slot]))
+        buffers = [None if value is array else value for value, array in zip(values, arrays, strict=False)]
+        return list(zip(buffers, readers, strict=True)), calls
