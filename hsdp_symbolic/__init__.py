@@ -3,7 +3,7 @@
 >>> from hsdp_symbolic import Setting, statement
 >>> run = Setting(n=50, b=2, K=40, eta="0.02", lam=1, beta=4, sigma=2, S_g=4)
 >>> statement("thm:strconvexsmooth").upper(run, alpha=15, j0=24)
-0.08712962327261434
+0.08712962327261432
 
 Importing this package loads neither SymPy nor NumPy: they come with the first statement or array.
 """

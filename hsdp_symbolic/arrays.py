@@ -27,6 +27,10 @@ class Samples:
     least: float
     greatest: float
 
+    def __pow__(self, exponent: int) -> Samples:
+        """The elementwise power, of positive values."""
+        return Samples(self.array.astype(np.float64) ** exponent, self.least**exponent, self.greatest**exponent)
+
 
 def admit_array(name: str, value: Any) -> Fraction | Samples:
     """`value` as an exact scalar, or as an array whose elements all passed the gate.
@@ -69,10 +73,9 @@ def align(values: Mapping[str, Fraction | Samples]) -> dict[str, Fraction | Samp
 def _from_sequence(name: str, value: Sequence[Any]) -> Array:
     if isinstance(value, range):
         return np.asarray(value)
-    try:
-        given = np.array(value, dtype=object)
-    except ValueError:
-        raise ArgumentError(name, value, "a ragged list is not an array", "give rows of equal length") from None
+    given = np.array(value, dtype=object)
+    if any(isinstance(element, (list, tuple)) for element in given.flat):
+        raise ArgumentError(name, value, "a ragged list is not an array", "give rows of equal length")
     if given.size and all(type(element) in (int, float) for element in given.flat):
         return np.array(value)
     return np.array([float(admit(name, element)) for element in given.flat]).reshape(given.shape)

@@ -230,7 +230,7 @@ def _to_double(value: Fraction, *, up: bool) -> float:
         nearest = math.inf if value > 0 else -math.inf
     if math.isinf(nearest):
         outward = up == (value > 0)
-        return nearest if outward else math.copysign(math.nextafter(math.inf, 0), value)
+        return nearest if outward else math.nextafter(nearest, 0)
     if Fraction(nearest) == value or (Fraction(nearest) > value) == up:
         return nearest
     return math.nextafter(nearest, math.inf if up else -math.inf)

@@ -8,7 +8,7 @@ import sys
 import time
 from collections import Counter
 
-from hsdp_symbolic.files import write_atomically
+from hsdp_symbolic.files import require_writable, write_atomically
 
 from .ledger import Entry, claims, examine
 
@@ -16,6 +16,8 @@ from .ledger import Entry, claims, examine
 def verify(label: str | None = None, *, controls: bool = False, json_target: str | None = None) -> int:
     """Examine every claim (or one statement's); 0 if all are settled and every mutant is rejected, else 1."""
     started = time.monotonic()
+    if json_target not in (None, "-"):
+        require_writable(json_target)
     todo = list(claims(label))
     entries = []
     for number, claim in enumerate(todo, start=1):
@@ -45,7 +47,7 @@ def _progress(text: str) -> None:
 
 def _table(entries: list[Entry]) -> None:
     width = max(60, min(shutil.get_terminal_size((140, 24)).columns, 200))
-    columns = max(len(entry.claim.id) for entry in entries)
+    columns = max((len(entry.claim.id) for entry in entries), default=0)
     for entry in entries:
         mark = "ok " if entry.passes else "BAD"
         verdict = entry.as_printed.verdict
@@ -68,4 +70,4 @@ def _summary(entries: list[Entry], seconds: float) -> None:
         survived = sum(len(entry.control.survivors) for entry in entries if entry.control)
         print(f"negative controls: {tried - survived} of {tried} mutants rejected")
     bad = [entry.claim.id for entry in entries if not entry.passes]
-    print("all settled" if not bad else f"NOT settled: {', '.join(bad)}")
+    print(f"NOT settled: {', '.join(bad)}" if bad or not entries else "all settled")

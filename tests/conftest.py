@@ -1,0 +1,17 @@
+"""Shared fixtures: the setting of the paper's figures, and seeded property tests."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import settings
+
+from hsdp_symbolic import Setting
+
+settings.register_profile("seeded", derandomize=True, deadline=None)
+settings.load_profile("seeded")
+
+
+@pytest.fixture(scope="session")
+def figure_run() -> Setting:
+    """n = 50, b = 2, K = 40, η = 0.02, λ = 1, β = 4, σ = 2, S_g = 4: the setting of the paper's figures."""
+    return Setting(n=50, b=2, K=40, eta="0.02", lam=1, beta=4, sigma=2, S_g=4)

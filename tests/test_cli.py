@@ -1,0 +1,168 @@
+"""The command line: what it prints, what it refuses, and what it does not import."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from fractions import Fraction
+
+import pytest
+
+from hsdp_symbolic import labels, statement
+from hsdp_symbolic.cli import main
+
+FIGURE = [
+    "--n",
+    "50",
+    "--b",
+    "2",
+    "--K",
+    "40",
+    "--eta",
+    "0.02",
+    "--lam",
+    "1",
+    "--beta",
+    "4",
+    "--sigma",
+    "2",
+    "--S_g",
+    "4",
+    "--alpha",
+    "15",
+]
+
+
+def run(capsys, *argv):
+    """Exit code, stdout and stderr of one command."""
+    try:
+        code = main(list(argv))
+    except SystemExit as stop:
+        code = stop.code
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["eval", "--help"], ["--version"], ["eval", "thm:x", "--nonsense"]])
+def test_help_imports_no_heavy_library(arguments):
+    script = (
+        "import sys\nfrom hsdp_symbolic.cli import main\n"
+        f"try: main({arguments!r})\nexcept SystemExit: pass\n"
+        "heavy = {'sympy', 'numpy', 'matplotlib', 'flint', 'mpmath'} & set(sys.modules)\n"
+        "assert not heavy, heavy"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, capture_output=True)
+
+
+def test_module_and_entry_point_are_the_same():
+    shown = subprocess.run(
+        [sys.executable, "-m", "hsdp_symbolic", "--version"], check=True, capture_output=True, text=True
+    )
+    assert shown.stdout.startswith("hsdp ")
+
+
+@pytest.mark.parametrize(("j0", "digits"), [("24", "0.0871296232726143"), ("0", "0.0139008201950307")])
+@pytest.mark.parametrize("engine", ["arb", "mpmath", "both"])
+def test_eval_json(capsys, figure_run, j0, digits, engine):
+    code, out, err = run(capsys, "eval", "thm:strconvexsmooth", *FIGURE, "--j0", j0, "--json", "--engine", engine)
+    found = json.loads(out)
+    assert (code, err) == (0, "")
+    assert found["label"] == "thm:strconvexsmooth"
+    assert found["lower"].startswith(digits)
+    truth = statement("thm:strconvexsmooth").exact(figure_run, alpha=15, j0=j0)
+    assert Fraction(found["lower"]) <= truth <= Fraction(found["upper"])
+    assert all(len(found[end].replace(".", "").lstrip("0")) >= 17 for end in ("lower", "upper"))
+    assert isinstance(found["numeric"], float)
+    assert abs(Fraction(found["numeric"]) / truth - 1) < Fraction(1, 10**13)
+    assert found["setting"]["eta"] == "1/50"
+    assert found["setting"]["alpha"] == "15"
+    assert found["setting"]["j0"] == j0
+
+
+def test_eval_text(capsys):
+    code, out, _ = run(capsys, "eval", "thm:convexsmooth", *FIGURE, "--j0", "24", "--exact")
+    assert code == 0
+    assert "certified (arb)" in out
+    assert "24/125" in out
+
+
+def test_eval_of_a_short_label(capsys):
+    code, out, _ = run(capsys, "eval", "eps0", *FIGURE, "--j", "1")
+    assert code == 0
+    assert "0.075" in out
+
+
+BAD = [
+    (["eval", "thm:strconvexsmooth", *FIGURE], "j0 = None"),
+    (["eval", "thm:strconvexsmooth", *FIGURE, "--j0", "25"], "choose j0 <= N - 1 = 24"),
+    (["eval", "thm:strconvexsmooth", *FIGURE, "--j0", "x"], "j0 = 'x'"),
+    (["eval", "thm:strconvexsmooth", *FIGURE, "--j0", "0", "--eta", "nan"], "eta = 'nan'"),
+    (["eval", "thm:strconvexsmooth", *FIGURE, "--j0", "0", "--eta", "-0.1"], "eta = '-0.1'"),
+    (["eval", "thm:strconvexsmooth", *FIGURE, "--j0", "0", "--eta", "1e999999999"], "eta"),
+    (["eval", "thm:strconvexsmooth", *FIGURE, "--j0", "0", "--alpha", "1"], "alpha = '1'"),
+    (["eval", "thm:strconvexsmooth", *FIGURE, "--j0", "0", "--sigma", "0"], "sigma = '0'"),
+    (["eval", "thm:strconvexsmooth", *FIGURE, "--j0", "0", "--b", "51"], "choose b <= n"),
+    (["eval", "thm:strconvexsmooth", *FIGURE, "--j0", "0", "--K", "inf"], "K = 'inf'"),
+    (["eval", "thm:strconvexsmooth", *FIGURE, "--j0", "0", "--K", "print(1)"], "K = 'print(1)'"),
+    (["eval", "thm:strconvexsmooth", *FIGURE, "--j0", "0", "--engine", "float"], "engine = 'float'"),
+    (["eval", "thm:strconvexsmooth", *FIGURE, "--j0", "0", "--rtol", "0"], "rtol = '0'"),
+    (["eval", "thm:strconvexsmoth", *FIGURE], "did you mean thm:strconvexsmooth"),
+    (["eval", "thm:strconvexsmooth", "--nn", "3"], "unrecognized arguments"),
+    (["eval"], "LABEL"),
+    (["show", "nothing"], "no such statement"),
+    (["latex", "nothing"], "no such statement"),
+    (["verify", "nothing"], "no such statement"),
+    (["verify", "eps0", "--json", "/nowhere/at/all.json"], "writable folder"),
+    (["dance"], "invalid choice"),
+    ([], "COMMAND"),
+]
+
+
+@pytest.mark.parametrize(("argv", "told"), BAD)
+def test_bad_input_is_one_line_and_exit_code_two(capsys, argv, told):
+    code, out, err = run(capsys, *argv)
+    assert code == 2
+    assert out == ""
+    assert told in err
+    assert err.count("\n") == 1
+    assert "Traceback" not in err
+
+
+def test_list(capsys):
+    code, out, _ = run(capsys, "list")
+    assert code == 0
+    assert [line.split()[0] for line in out.splitlines()] == list(labels())
+    _, out, _ = run(capsys, "list", "--json")
+    assert [row["label"] for row in json.loads(out)] == list(labels())
+
+
+def test_show_gives_hypotheses_steps_and_evidence(capsys):
+    code, out, _ = run(capsys, "show", "lem:recursive")
+    assert code == 0
+    assert "pdsolve" in out
+    assert "proved [identity; all parameters]" in out
+    assert "cited" in out
+
+
+def test_latex_is_the_view(capsys):
+    _, out, _ = run(capsys, "latex", "thm:convexsmooth")
+    assert out.strip() == statement("thm:convexsmooth").latex()
+
+
+def test_interrupt_is_quiet(capsys, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("hsdp_symbolic.catalogue.statements", interrupted)
+    code, _, err = run(capsys, "list")
+    assert code == 130
+    assert err == "hsdp: interrupted\n"
+
+
+def test_a_reader_that_goes_away_is_no_error():
+    piped = subprocess.run(
+        f"{sys.executable} -m hsdp_symbolic list | head -1", shell=True, capture_output=True, text=True, check=True
+    )
+    assert piped.stdout.startswith("lem:post_proc")
+    assert piped.stderr == ""

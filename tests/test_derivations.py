@@ -1,0 +1,144 @@
+"""Every step of every derivation holds, and every step's check rejects wrong versions of it."""
+
+from __future__ import annotations
+
+import pytest
+from sympy import Float, Integer, Rational, Symbol, log
+
+from hsdp_symbolic import labels, statement, statements
+from hsdp_symbolic.algebra import is_manifestly_nonnegative, is_zero
+from hsdp_symbolic.checks import (
+    AtPoint,
+    Certificate,
+    Cited,
+    Identity,
+    Induction,
+    Limit,
+    Slack,
+    Verdict,
+    surviving_mutants,
+)
+from hsdp_symbolic.mutants import mutations
+from hsdp_symbolic.nodes import GeometricSum
+from hsdp_symbolic.symbols import K, N, Y, alpha, i, m, p, q
+from hsdp_symbolic.symbols import j as index
+
+STEPS = [
+    pytest.param(step, id=f"{label}-{number}")
+    for label in labels()
+    for number, step in enumerate(statement(label).steps, start=1)
+]
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_every_step_holds_and_its_mutants_do_not(step):
+    evidence = step.check.verify()
+    assert evidence.verdict is (Verdict.CITED if isinstance(step.check, Cited) else Verdict.PROVED), evidence
+    tried, survivors = surviving_mutants(step.check)
+    assert tried >= 1
+    assert survivors == []
+
+
+def test_the_two_primitive_lsi_facts_and_the_analytic_facts_are_the_only_citations():
+    references = {step.check.reference for s in statements() for step in s.steps if isinstance(step.check, Cited)}
+    assert references == {
+        "Vempala & Wibisono 2019, Lemma 16",
+        "Vempala & Wibisono 2019, Lemma 17",
+        "Vempala & Wibisono 2019, Section 2.2",
+        "Green's first identity, with the decay of p_t and p_t'",
+        "dominated convergence, for E_α finite near α",
+        "van Erven & Harremoës 2014, Theorem 9",
+        "van Erven & Harremoës 2014, Theorem 13",
+        "Mironov 2017, Proposition 1",
+    }
+
+
+def test_statements_hold_no_inexact_number():
+    for s in statements():
+        for expr in (s.expr, s.shown, *(side for h in s.hypotheses for side in h.args)):
+            assert not expr.atoms(Float), s.label
+
+
+def test_what_a_statement_rests_on_is_in_the_catalogue():
+    assert {label for s in statements() for label in s.uses} <= set(labels())
+
+
+def test_the_theorem_is_the_derived_bound_over_the_dropped_factor():
+    """Term by term: the first terms differ by exactly q^(2(N−m)), the second terms agree."""
+    theorem, eps0 = statement("thm:strconvexsmooth"), statement("eps0")
+    decay = q ** (2 * (N - m))
+    first, second = (
+        eps0.expr.subs(index, m) * GeometricSum(decay, K - 1),
+        eps0.expr.subs(index, N - Symbol("j0", integer=True, nonnegative=True)),
+    )
+    assert is_zero(theorem.expr - first - second)
+    assert not is_zero(theorem.expr - decay * first - second)
+
+
+class TestChecksCanFail:
+    """Each kind of check, on a claim that is wrong."""
+
+    def test_identity(self):
+        assert Identity((q + 1) ** 2, q**2 + 1).verify().verdict is Verdict.REFUTED
+
+    def test_identity_between_unknown_functions_is_undecided_not_refuted(self):
+        from hsdp_symbolic.symbols import loss
+
+        assert Identity(loss(q), loss(2 * q)).verify().verdict is Verdict.UNDECIDED
+
+    def test_induction_with_wrong_start(self):
+        assert not Induction(i, i, 0, Integer(1), Y, Y + 1).verify().verdict.passes
+
+    def test_induction_with_wrong_step(self):
+        assert not Induction(i**2, i, 0, Integer(0), Y, Y + 1).verify().verdict.passes
+
+    def test_certificate_with_negative_multiplier(self):
+        wrong = Certificate(q, Integer(0), ((-q, Slack(Integer(1), "")),))
+        assert wrong.verify().verdict is Verdict.UNDECIDED
+
+    def test_certificate_that_does_not_add_up(self):
+        assert not Certificate(Integer(0), q, ((q**2, Slack(Integer(1), "")),)).verify().verdict.passes
+
+    def test_limit(self):
+        assert Limit(GeometricSum(1 / (1 + p), index), p, Integer(0), index).verify().verdict is Verdict.PROVED
+        assert not Limit(GeometricSum(1 / (1 + p), index), p, Integer(0), index + 1).verify().verdict.passes
+
+    def test_point(self):
+        from sympy import Le
+
+        assert AtPoint(Rational(1, 3), Rational(1, 2), Le, "").verify().verdict is Verdict.CERTIFIED
+        assert AtPoint(Rational(1, 2), Rational(1, 3), Le, "").verify().verdict is Verdict.REFUTED
+
+    def test_a_citation_whose_witness_fails_does_not_pass(self):
+        assert not Cited("somebody", Identity(q, q + 1)).verify().verdict.passes
+
+    def test_undecided_never_passes(self):
+        assert not Verdict.UNDECIDED.passes
+        assert not Verdict.REFUTED.passes
+
+
+class TestAlgebra:
+    def test_zero_with_symbolic_exponents(self):
+        assert is_zero(q ** (2 * (N - m)) * q ** (2 * m) - q ** (2 * N))
+        assert is_zero(GeometricSum(q, N + m) - GeometricSum(q, N) - q**N * GeometricSum(q, m))
+        assert not is_zero(GeometricSum(q, N + m) - GeometricSum(q, N) - q**m * GeometricSum(q, m))
+
+    def test_zero_with_logarithms(self):
+        assert is_zero(log(q**2 * alpha) - 2 * log(q) - log(alpha))
+        assert not is_zero(log(q**2 * alpha) - log(q) - log(alpha))
+
+    def test_positivity_needs_the_domain(self):
+        assert not is_manifestly_nonnegative(1 - q, {})
+        assert is_manifestly_nonnegative(1 - q, {q: 1 / (1 + p)})
+        assert not is_manifestly_nonnegative(q - 1, {q: 1 / (1 + p)})
+
+    def test_positivity_refuses_generators_of_unknown_sign(self):
+        assert not is_manifestly_nonnegative(Symbol("x", real=True) + 1, {})
+
+    def test_mutants_are_genuine(self):
+        expr = 2 * q**2 / GeometricSum(q**2, index)
+        found = list(mutations(expr, limit=50))
+        assert len(found) >= 5
+        assert all(not is_zero(variant - expr) for _, variant in found)
+        assert any("shifted" in what for what, _ in found)
+        assert any("exponent" in what for what, _ in found)

@@ -1,0 +1,250 @@
+"""A certified number is never below the truth: soundness of engines, enclosures and their rounding."""
+
+from __future__ import annotations
+
+import math
+import random
+from fractions import Fraction
+
+import flint
+import mpmath
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sympy import Float, Symbol, exp, log, sin
+
+from hsdp_symbolic import Enclosure, Setting, statement
+from hsdp_symbolic.enclosure import enclose, exact
+from hsdp_symbolic.engines import ENGINES, EXPONENT_CAP, Arb, PaddedMpmath, dyadic
+from hsdp_symbolic.errors import (
+    ArgumentError,
+    EnginesDisagree,
+    ExactTooLarge,
+    NotRational,
+    PrecisionExhausted,
+    UnsupportedNode,
+)
+from hsdp_symbolic.program import compile_expression
+
+from . import oracle
+
+FIGURE_VALUES = [
+    ("thm:strconvexsmooth", {"alpha": 15, "j0": 24}, "0.0871296232726143"),
+    ("thm:strconvexsmooth", {"alpha": 15, "j0": 0}, "0.0139008201950307"),
+]
+
+
+@pytest.mark.parametrize("engine", [*ENGINES, "both"])
+@pytest.mark.parametrize(("label", "arguments", "digits"), FIGURE_VALUES)
+def test_figure_setting(figure_run, label, arguments, digits, engine):
+    found = statement(label).enclose(figure_run, engine=engine, **arguments)
+    assert found.relative_width <= Fraction(1, 10**20)
+    assert str(found.decimals()[0]).startswith(digits)
+    assert statement(label).exact(figure_run, **arguments) in found
+
+
+def test_convex_theorem_is_exact(figure_run):
+    assert statement("thm:convexsmooth").exact(figure_run, alpha=15, j0=24) == Fraction(24, 125)
+    assert statement("thm:convexsmooth").enclose(figure_run, alpha=15, j0=24) == Enclosure(
+        Fraction(24, 125), Fraction(24, 125)
+    )
+
+
+@pytest.mark.parametrize("label", oracle.THEOREMS)
+def test_truth_lies_inside_over_the_whole_domain(label):
+    rng = random.Random(20260101)
+    found = statement(label)
+    checked = 0
+    with mpmath.workprec(900):
+        for _ in range(300):
+            case = oracle.draw(rng)
+            run, arguments = oracle.split(case)
+            arb, other = (found.enclose(Setting(**run), rtol="1e-15", engine=e, **arguments) for e in ENGINES)
+            truth = oracle.THEOREMS[label](case)
+            margin = mpmath.ldexp(abs(truth), -200)  # the oracle's own rounding
+            for bracket in (arb, other):
+                assert oracle.to_mpf(bracket.lo) - margin <= truth <= oracle.to_mpf(bracket.hi) + margin, case
+                assert bracket.relative_width <= Fraction(1, 10**15), case
+            assert arb.overlaps(other), case
+            assert Fraction(found.upper(Setting(**run), **arguments)) >= arb.lo, case
+            checked += 1
+    assert checked == 300
+
+
+def test_extremes_beyond_any_run():
+    """10^30 epochs of 10^30 records: the value is far below any double, and still bracketed."""
+    run = Setting(n=10**30, b=1, K=10**30, eta="0.5", lam=1, beta=1, sigma=1, S_g=1)
+    found = statement("thm:strconvexsmooth").enclose(run, alpha=2, j0=0)
+    assert found.lo == 0 < found.hi <= Fraction(1, 2**EXPONENT_CAP)
+    assert statement("thm:strconvexsmooth").upper(run, alpha=2, j0=0) == math.ulp(0.0)
+
+
+@pytest.mark.parametrize(("rtol", "width"), [("1e-3", 1e-3), ("1e-50", 1e-50), (1e-200, 1e-200)])
+def test_any_tolerance(figure_run, rtol, width):
+    found = statement("thm:strconvexsmooth").enclose(figure_run, alpha=15, j0=24, rtol=rtol)
+    assert float(found.relative_width) <= width
+
+
+def test_precision_is_capped():
+    """A difference that is exactly zero is never known to a relative tolerance."""
+    difference = compile_expression(log(Symbol("t")) - log(Symbol("c")))
+    with pytest.raises(PrecisionExhausted, match="larger rtol"):
+        enclose(difference, {"t": Fraction(2), "c": Fraction(2)})
+
+
+@pytest.mark.parametrize("rtol", [0, -1, "nan", "x", None, True])
+def test_bad_tolerances_are_refused(figure_run, rtol):
+    with pytest.raises(ArgumentError, match="rtol"):
+        statement("thm:convexsmooth").enclose(figure_run, alpha=15, j0=0, rtol=rtol)
+
+
+def test_unknown_engine_is_refused(figure_run):
+    with pytest.raises(ArgumentError, match="engine = 'float'"):
+        statement("thm:convexsmooth").enclose(figure_run, alpha=15, j0=0, engine="float")
+
+
+def test_engines_that_disagree_give_no_answer(figure_run, monkeypatch):
+    class Wrong(PaddedMpmath):
+        def bounds(self, x):
+            low, high = super().bounds(x)
+            return 2 * low, 2 * high
+
+    monkeypatch.setitem(ENGINES, "mpmath", Wrong)
+    with pytest.raises(EnginesDisagree):
+        statement("thm:strconvexsmooth").enclose(figure_run, alpha=15, j0=24, engine="both")
+
+
+class TestExact:
+    def test_says_when_the_rational_is_too_large(self, figure_run):
+        with pytest.raises(ExactTooLarge, match=r"use \.enclose"):
+            statement("thm:strconvexsmooth").exact(figure_run.replace(K=10**9), alpha=15, j0=24)
+
+    def test_says_when_there_is_none(self):
+        with pytest.raises(NotRational, match="enclose"):
+            exact(compile_expression(exp(Symbol("alpha"))), {"alpha": Fraction(1)})
+
+    def test_agrees_with_a_naive_sum(self, figure_run):
+        """ε₀^j by adding up the powers one by one."""
+        q = 1 - Fraction(1, 50)
+        for j in range(1, 26):
+            naive = 15 * Fraction(1, 200) * q ** (2 * (j - 1)) / sum(q ** (2 * s) for s in range(j))
+            assert statement("eps0").exact(figure_run, alpha=15, j=j) == naive
+
+
+class TestMpmathIsPadded:
+    """Bare mpmath intervals miss the truth on these inputs; ours must not."""
+
+    WITNESS = Fraction(174898072770839, 2**46)
+
+    def test_exp_witness(self):
+        truth = self._truth("exp", self.WITNESS)
+        engine = PaddedMpmath(53)
+        bare = engine._lib.libmpi.mpi_exp(engine.ball(self.WITNESS), 53)
+        assert not self._contains(engine.bounds(bare), truth), "mpmath has been mended: the padding may be dropped"
+        assert self._contains(engine.bounds(engine.exp(engine.ball(self.WITNESS))), truth)
+
+    def test_log_near_one(self):
+        engine, rng = PaddedMpmath(113), random.Random(7)
+        missed = 0
+        for _ in range(400):
+            x = 1 + Fraction(rng.getrandbits(12) + 1, 2**112)
+            truth = self._truth("log", x)
+            missed += not self._contains(engine.bounds(engine._lib.libmpi.mpi_log(engine.ball(x), 113)), truth)
+            assert self._contains(engine.bounds(engine.log(engine.ball(x))), truth), x
+        assert missed > 0, "mpmath has been mended: the padding may be dropped"
+
+    @pytest.mark.parametrize("precision", [53, 113, 200])
+    def test_random_arguments(self, precision):
+        engine, rng = PaddedMpmath(precision), random.Random(precision)
+        for _ in range(300):
+            x = Fraction(rng.getrandbits(50) + 1, 2 ** rng.randrange(40, 60))
+            for name in ("exp", "log"):
+                truth = self._truth(name, x)
+                assert self._contains(engine.bounds(getattr(engine, name)(engine.ball(x))), truth), (name, x)
+
+    @staticmethod
+    def _truth(name, x):
+        with flint.ctx.workprec(2000):
+            value = getattr(flint.arb(flint.fmpq(x.numerator, x.denominator)), name)()
+            return Arb(2000).bounds(value)
+
+    @staticmethod
+    def _contains(outer, inner):
+        return outer[0] <= inner[0] and inner[1] <= outer[1]
+
+
+class TestEngines:
+    @pytest.mark.parametrize("engine", ENGINES.values())
+    def test_powers_of_huge_exponent(self, engine):
+        working = engine(256)
+        with working.working():
+            low, high = working.bounds(working.power(working.ball(Fraction(49, 50)), 2 * 10**6 + 1))
+        exact_power = Fraction(49, 50) ** (2 * 10**3 + 1)
+        with working.working():
+            small = working.bounds(working.power(working.ball(Fraction(49, 50)), 2 * 10**3 + 1))
+        assert 0 < low <= high
+        assert small[0] <= exact_power <= small[1]
+
+    @pytest.mark.parametrize("engine", ENGINES.values())
+    def test_unbounded_results_are_no_bounds(self, engine):
+        working = engine(64)
+        with working.working():
+            straddling = working.add(
+                working.ball(Fraction(1, 3)), working.mul(working.ball(Fraction(-1)), working.ball(Fraction(1, 3)))
+            )
+            assert working.bounds(working.inverse(straddling)) is None
+            assert working.bounds(working.log(straddling)) is None
+
+    def test_global_precision_is_left_alone(self, figure_run):
+        with flint.ctx.workprec(77), mpmath.workprec(99):
+            statement("thm:strconvexsmooth").enclose(figure_run, alpha=15, j0=24, engine="both")
+            assert flint.ctx.prec == 77
+            assert mpmath.mp.prec == 99
+
+    def test_dyadic_rounds_outwards_beyond_the_cap(self):
+        tiny = -2 * EXPONENT_CAP
+        assert dyadic(1, tiny, up=False) == 0 < dyadic(1, tiny, up=True)
+        assert dyadic(-1, tiny, up=True) == 0 > dyadic(-1, tiny, up=False)
+        assert dyadic(-3, 4, up=True) == -48
+
+
+class TestWhitelist:
+    def test_floats_are_refused(self):
+        with pytest.raises(UnsupportedNode, match="Float"):
+            compile_expression(Symbol("alpha") * Float("0.5"))
+
+    def test_other_nodes_are_refused(self):
+        with pytest.raises(UnsupportedNode, match="sin"):
+            compile_expression(sin(Symbol("alpha")))
+
+    def test_non_integer_powers_are_refused_not_guessed(self):
+        program = compile_expression(Symbol("alpha") ** Symbol("t"))
+        with pytest.raises(NotRational, match="exponent"):
+            enclose(program, {"alpha": Fraction(2), "t": Fraction(1, 2)})
+
+
+fractions = st.fractions(max_denominator=10**9) | st.builds(
+    lambda sign, mantissa, exponent: sign * mantissa * Fraction(2) ** exponent,
+    st.sampled_from([-1, 1]),
+    st.integers(1, 2**80),
+    st.integers(-1300, 1100),
+)
+
+
+class TestRounding:
+    @given(fractions)
+    def test_doubles_bracket_and_are_tight(self, value):
+        box = Enclosure(value, value)
+        low, high = box.lower(), box.upper()
+        assert low == -math.inf or Fraction(low) <= value
+        assert high == math.inf or value <= Fraction(high)
+        assert high <= math.nextafter(low, math.inf)
+
+    @given(fractions, st.integers(1, 40))
+    def test_decimals_bracket(self, value, digits):
+        low, high = Enclosure(value, value).decimals(digits)
+        assert Fraction(low) <= value <= Fraction(high)
+
+    def test_an_enclosure_is_ordered(self):
+        with pytest.raises(ValueError, match="lo <= hi"):
+            Enclosure(Fraction(1), Fraction(0))

@@ -1,0 +1,78 @@
+"""House rules that a machine can check."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import importlib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SOURCES = sorted([*ROOT.glob("hsdp_symbolic/**/*.py"), *ROOT.glob("proofs_check/**/*.py")])
+
+
+def imports(path: Path, *, top_level: bool = False) -> set[str]:
+    """The modules a file imports (only at module level, if asked)."""
+    tree = ast.parse(path.read_text())
+    nodes = tree.body if top_level else list(ast.walk(tree))
+    found = set()
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            base = "." * node.level + (node.module or "")
+            found |= {base, *(f"{base}.{alias.name}" for alias in node.names)}
+    return found
+
+
+def mentions(modules: set[str], *names: str) -> set[str]:
+    return {module for module in modules if set(module.split(".")) & set(names)}
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+class TestEverySource:
+    def test_import_rules(self, path):
+        found, parts = imports(path), path.relative_to(ROOT).parts
+        if "paper" in parts:
+            assert not mentions(found, "engines", "numeric", "plots", "enclosure", "flint", "mpmath", "numpy")
+        if parts[0] == "hsdp_symbolic" and path.name != "cli.py":
+            assert not mentions(found, "proofs_check")
+        if path.name != "plots.py":
+            assert not mentions(found, "matplotlib")
+
+    def test_symbols_are_made_in_one_place(self, path):
+        if path.name == "symbols.py":
+            return
+        calls = [
+            node.func.id
+            for node in ast.walk(ast.parse(path.read_text()))
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+        ]
+        assert not {"Symbol", "symbols", "Dummy", "Wild", "Function"} & set(calls)
+
+    def test_no_evaluation_of_text(self, path):
+        names = {node.id for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Name)}
+        assert not {"eval", "exec", "sympify", "parse_expr", "lambdify"} & names
+
+    def test_documented(self, path):
+        assert ast.get_docstring(ast.parse(path.read_text()))
+
+    def test_examples_in_docstrings_are_true(self, path):
+        name = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+        if name.endswith("__main__"):
+            return
+        results = doctest.testmod(importlib.import_module(name))
+        assert results.failed == 0
+
+
+def test_the_command_line_imports_only_the_standard_library_at_module_level():
+    light = imports(ROOT / "hsdp_symbolic" / "cli.py", top_level=True)
+    assert not mentions(light, "sympy", "numpy", "flint", "mpmath")
+
+
+def test_readme_examples_are_true():
+    results = doctest.testfile(str(ROOT / "README.md"), module_relative=False)
+    assert results.attempted >= 8
+    assert results.failed == 0

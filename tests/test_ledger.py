@@ -1,0 +1,110 @@
+"""`hsdp verify`: everything is settled, and what is wrong cannot look green."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from hsdp_symbolic.checks import Identity, Verdict
+from hsdp_symbolic.cli import main
+from hsdp_symbolic.symbols import loss, q
+from proofs_check import ledger
+from proofs_check.ledger import Claim, Control, claims, examine
+
+KEYS = [
+    "id",
+    "where",
+    "label",
+    "claim",
+    "verdict",
+    "as_printed",
+    "as_corrected",
+    "method",
+    "scope",
+    "evidence",
+    "control",
+]
+
+
+def claim(printed, corrected=None):
+    return Claim("x/1", "eps0", "somewhere", "a claim", printed, corrected, "as it should be")
+
+
+RIGHT, WRONG, OPEN = Identity(q + q, 2 * q), Identity(q + q, q), Identity(loss(q), loss(2 * q))
+
+
+@pytest.mark.parametrize(
+    ("printed", "corrected", "verdict", "settled"),
+    [
+        (RIGHT, None, "proved", True),
+        (WRONG, RIGHT, "fails as printed, holds as corrected", True),
+        (WRONG, None, "refuted", False),
+        (WRONG, WRONG, "refuted", False),
+        (WRONG, OPEN, "refuted", False),
+        (OPEN, None, "undecided", False),
+        (OPEN, RIGHT, "undecided", False),
+    ],
+)
+def test_verdicts(printed, corrected, verdict, settled):
+    entry = examine(claim(printed, corrected))
+    assert entry.verdict == verdict
+    assert entry.settled is settled
+
+
+def test_a_control_that_tried_nothing_does_not_pass():
+    assert not Control(0, ()).passes
+    assert not Control(5, ("one that survived",)).passes
+    assert Control(5, ()).passes
+
+
+def test_verify_prints_every_claim_and_succeeds(capsys):
+    assert main(["verify"]) == 0
+    out, _ = capsys.readouterr()
+    assert out.count("\nok ") + out.startswith("ok ") == len(list(claims()))
+    assert "all settled" in out
+
+
+def test_verify_json(capsys, tmp_path):
+    target = tmp_path / "ledger.json"
+    assert main(["verify", "thm:strconvexsmooth", "--controls", "--json", str(target)]) == 0
+    rows = json.loads(target.read_text())
+    assert all(list(row) == KEYS for row in rows)
+    assert {row["label"] for row in rows} == {"thm:strconvexsmooth"}
+    assert all(row["control"]["mutants"] == row["control"]["rejected"] >= 1 for row in rows)
+    assert "mutants rejected" in capsys.readouterr().out
+    assert [path.name for path in tmp_path.iterdir()] == ["ledger.json"], "no temporary file is left"
+
+
+@pytest.mark.parametrize("bad", [WRONG, OPEN])
+def test_verify_fails_if_anything_is_refuted_or_undecided(capsys, monkeypatch, bad):
+    monkeypatch.setattr("proofs_check.report.claims", lambda label: iter([claim(RIGHT), claim(bad)]))
+    assert main(["verify"]) == 1
+    out, _ = capsys.readouterr()
+    assert "NOT settled: x/1" in out
+
+
+def test_verify_of_nothing_fails(capsys, monkeypatch):
+    monkeypatch.setattr("proofs_check.report.claims", lambda label: iter([]))
+    assert main(["verify"]) == 1
+
+
+def test_text_claims_reach_their_verdicts():
+    found = {
+        entry.claim.id: entry for entry in map(examine, claims()) if not entry.claim.id.rsplit("/", 1)[1].isdigit()
+    }
+    assert found["lem:recursive/composition"].verdict == "fails as printed, holds as corrected"
+    assert found["lem:recursive/composition"].as_printed.verdict is Verdict.REFUTED
+    assert found["thm:strconvexsmooth/dropped-factor"].verdict == "holds; sharper form available"
+
+
+def test_ids_are_unique():
+    ids = [found.id for found in claims()]
+    assert len(ids) == len(set(ids))
+
+
+def test_parts_exist_for_every_claims_module():
+    from pathlib import Path
+
+    folder = Path(ledger.__file__).parent / "claims"
+    assert {path.stem for path in folder.glob("*.py")} - {"__init__"} == set(ledger.PARTS)

@@ -1,0 +1,197 @@
+"""The NumPy view: accurate over the whole domain, broadcasting, and never a wrong shape or a silent nonsense."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+
+from hsdp_symbolic import Setting, labels, statement
+from hsdp_symbolic.errors import ArgumentError, HypothesisError, OutsideDoubleRange
+from hsdp_symbolic.tape import CHUNK, Tape
+
+from . import oracle
+
+SMALLEST_NORMAL = 2.3e-308
+
+
+@pytest.mark.parametrize("label", oracle.THEOREMS)
+def test_scalars_agree_with_sixty_digits_over_the_whole_domain(label):
+    rng, worst = random.Random(11), 0.0
+    with mpmath.workdps(200):
+        for _ in range(1500):
+            case = oracle.draw(rng)
+            run, arguments = oracle.split(case)
+            value = statement(label).numeric(Setting(**run), **arguments)
+            truth = oracle.THEOREMS[label](case)
+            if truth > SMALLEST_NORMAL:
+                worst = max(worst, float(abs(value - truth) / truth))
+            else:
+                assert abs(value - truth) <= 4 * 5e-324, case
+    assert 0 < worst <= 1e-13
+
+
+@pytest.mark.parametrize("label", oracle.THEOREMS)
+@pytest.mark.parametrize(("step", "number"), [("1e-15", 10**6), ("1e-6", 10**3), ("0.3", 10**6), ("0.99", 40)])
+def test_arrays_agree_with_sixty_digits(label, step, number):
+    rng = np.random.default_rng(5)
+    run = Setting(n=number, b=1, K=1, eta=step, lam=1, beta=1, sigma="0.7", S_g="1.3")
+    alpha = 1 + 10 ** rng.uniform(-6, 4, 200)
+    K = np.floor(10 ** rng.uniform(0, 9, 200)).astype(int)
+    j0 = number - np.minimum(number, np.floor(10 ** rng.uniform(0, 6, 200))).astype(int)
+    values = statement(label).numeric(run, alpha=alpha, K=K, j0=j0)
+    with mpmath.workdps(200):
+        for position, value in enumerate(values):
+            case = {"n": number, "b": 1, "eta": step, "lam": 1, "sigma": "0.7", "S_g": "1.3"}
+            case |= {"alpha": Fraction(alpha[position]), "K": int(K[position]), "j0": int(j0[position])}
+            truth = oracle.THEOREMS[label](case)
+            error = abs(value - truth)
+            assert error <= 1e-13 * truth or (truth < SMALLEST_NORMAL and error <= 2e-323), case
+
+
+def test_a_representable_result_survives_factors_that_are_not():
+    """q^e alone underflows and the step cost is huge; their product is an ordinary number."""
+    run = Setting(n=1600, b=1, K=1, eta="0.5", lam=1, beta=1, sigma="1e-140", S_g=1)
+    found = statement("thm:strconvexsmooth")
+    assert found.numeric(run, alpha=2, j0=0) == pytest.approx(float(found.enclose(run, alpha=2, j0=0).lo), rel=1e-13)
+    array = found.numeric(run, alpha=np.array([2.0, 3.0]), j0=np.array([0, 1]))
+    assert array[0] == found.numeric(run, alpha=2, j0=0)
+
+
+@pytest.mark.parametrize("label", labels())
+def test_every_statement_has_a_numeric_view(figure_run, label):
+    found = statement(label)
+    extra = {
+        "alpha": 15,
+        "j0": 3,
+        "j": 4,
+        "k": 2,
+        "t": "0.01",
+        "c": "0.3",
+        "L": "0.9",
+        "R": "0.2",
+        "dR": "0.1",
+        "u": 1,
+        "hit": 0,
+    }
+    extra = {name: value for name, value in extra.items() if name in found.needs}
+    value = found.numeric(figure_run, **extra)
+    assert isinstance(value, float)
+    assert value == pytest.approx(float(found.exact(figure_run, **extra)), rel=1e-14)
+
+
+class TestBroadcasting:
+    def test_elementwise(self, figure_run):
+        found = statement("thm:strconvexsmooth")
+        alpha, K, j0 = np.array([2.0, 10.0, 15.0]), np.array([1, 5, 40]), np.array([0, 12, 24])
+        together = found.numeric(figure_run, alpha=alpha, K=K, j0=j0)
+        alone = [found.numeric(figure_run, alpha=a, K=int(k), j0=int(j)) for a, k, j in zip(alpha, K, j0, strict=True)]
+        np.testing.assert_allclose(together, alone, rtol=1e-14)
+
+    def test_lists_of_different_lengths_span_a_grid(self, figure_run):
+        found = statement("thm:strconvexsmooth")
+        grid = found.numeric(figure_run, alpha=[10, 15], K=range(1, 41), j0=24)
+        assert grid.shape == (2, 40)
+        assert grid[1, 39] == pytest.approx(0.0871296232726143196, rel=1e-14)
+        other = found.numeric(figure_run, K=range(1, 41), alpha=[10, 15], j0=24)
+        np.testing.assert_array_equal(other, grid.T)
+
+    def test_explicit_axes(self, figure_run):
+        found = statement("thm:convexsmooth")
+        cube = found.numeric(figure_run, alpha=np.ones((3, 1, 1)) * 2, K=np.ones((1, 4, 1), int), j0=np.arange(5))
+        assert cube.shape == (3, 4, 5)
+
+    def test_pieces_do_not_show(self, figure_run):
+        found = statement("thm:strconvexsmooth")
+        alpha, K = np.linspace(1.5, 60, 301)[:, None], np.arange(1, 402)
+        whole = found.numeric(figure_run, alpha=alpha, K=K, j0=7)
+        assert whole.size > 3 * CHUNK
+        np.testing.assert_array_equal(whole[150], found.numeric(figure_run, alpha=alpha[150], K=K, j0=7))
+        np.testing.assert_allclose(whole[:, 17], found.numeric(figure_run, alpha=alpha[:, 0], K=18, j0=7), rtol=1e-15)
+
+    def test_any_letter_may_be_an_array(self, figure_run):
+        found = statement("thm:strconvexsmooth")
+        for name, values in {
+            "eta": [0.001, 0.02, 0.3],
+            "lam": ["0.5", 1, "3/2"],
+            "sigma": [1.0, 2.0],
+            "S_g": [0, 4],
+            "n": [50, 51, 1000],
+            "b": [1, 2, 25],
+        }.items():
+            together = found.numeric(figure_run, alpha=15, j0=1, **{name: values})
+            alone = [found.numeric(figure_run, alpha=15, j0=1, **{name: value}) for value in values]
+            np.testing.assert_allclose(together, alone, rtol=1e-13, err_msg=name)
+
+    def test_which_case_of_the_recursion_may_be_an_array(self, figure_run):
+        found = statement("lem:recursive").numeric(figure_run, u=[1.0, 1.0], hit=[0, 1], c=2, L=1)
+        np.testing.assert_allclose(found, [25 / 33, 201 / 200], rtol=1e-15)
+
+    def test_empty(self, figure_run):
+        assert statement("thm:convexsmooth").numeric(figure_run, alpha=[], j0=0).shape == (0,)
+
+    def test_the_arguments_are_left_alone(self, figure_run):
+        alpha, K = np.array([2.0, 3.0]), np.array([4, 5])
+        statement("thm:strconvexsmooth").numeric(figure_run, alpha=alpha, K=K, j0=0)
+        assert alpha.tolist() == [2.0, 3.0]
+        assert K.tolist() == [4, 5]
+
+
+class TestRefusals:
+    @pytest.mark.parametrize(
+        ("name", "values", "told"),
+        [
+            ("alpha", [2.0, float("nan")], "alpha = nan"),
+            ("alpha", np.array([np.inf, 2.0]), "alpha = inf"),
+            ("alpha", [2, 1], "alpha = 1"),
+            ("alpha", [True, False], "alpha = True"),
+            ("alpha", np.array([True]), "not an array of numbers"),
+            ("alpha", np.array([2 + 1j]), "not an array of numbers"),
+            ("alpha", ["2", "__import__('os')"], "not a number"),
+            ("alpha", [[2, 3], [4]], "ragged"),
+            ("K", np.array([1.0, 2.5]), "K = 2.5"),
+            ("K", [3, 0], "K = 0"),
+            ("j0", [0, 25], "j0 <= N - 1"),
+            ("eta", [0.1, 0.5], "eta < 2/(beta + lam)"),
+        ],
+    )
+    def test_bad_elements(self, figure_run, name, values, told):
+        arguments = {"alpha": 15, "j0": 0, name: values}
+        with pytest.raises(ArgumentError) as caught:
+            statement("thm:strconvexsmooth").numeric(figure_run, **arguments)
+        assert told in str(caught.value)
+
+    def test_a_hypothesis_on_arrays_names_the_offending_value(self, figure_run):
+        with pytest.raises(HypothesisError, match=r"j0 = 30.0: .* choose j0 <= N - 1 = 24"):
+            statement("thm:convexsmooth").numeric(figure_run, alpha=2, j0=np.array([1, 30, 2]))
+
+    def test_shapes_that_do_not_fit(self, figure_run):
+        with pytest.raises(ArgumentError, match="do not broadcast"):
+            statement("thm:convexsmooth").numeric(figure_run, alpha=np.ones((2, 3)) * 2, j0=np.ones((4, 3), int))
+
+    def test_a_value_beyond_the_doubles_is_an_error_not_infinity(self):
+        run = Setting(n=4, b=1, K=1, eta="0.1", lam=1, beta=1, sigma="1e-200", S_g="1e200")
+        with pytest.raises(OutsideDoubleRange, match="enclose"):
+            statement("thm:convexsmooth").numeric(run, alpha=2, j0=0)
+
+
+class TestTape:
+    def test_scalar_factors_merge_without_overflow(self):
+        tape = Tape()
+        x = tape.read(np.array([1.0, 2.0]), 2.0)
+        np.testing.assert_array_equal(tape.play(((x * 1e200) * 1e-200) * 3.0), [3.0, 6.0])
+
+    def test_a_bare_input_is_copied(self):
+        tape, source = Tape(), np.array([1.0, 2.0])
+        result = tape.play(tape.read(source, 2.0))
+        result[0] = 9
+        assert source[0] == 1.0
+
+    def test_common_subexpressions_are_computed_once(self):
+        tape = Tape()
+        x = tape.read(np.arange(3.0), 2.0)
+        np.testing.assert_array_equal(tape.play(np.exp(x) * np.exp(x)), np.exp(np.arange(3.0)) ** 2)
+        assert len(tape._calls) == 2
