@@ -9,8 +9,9 @@ from collections.abc import Mapping
 
 from sympy import Expr, Poly, PolynomialError, S, Symbol, cancel, expand, expand_power_exp, fraction, log, together
 from sympy import exp as exponential
+from sympy.core.function import AppliedUndef
 
-from .nodes import GeometricSum
+from .nodes import Expm1, GeometricSum, LogMeanExp, LogMix
 
 
 def is_zero(expr: Expr) -> bool:
@@ -23,13 +24,20 @@ def is_zero(expr: Expr) -> bool:
 
 
 def close_sums(expr: Expr) -> Expr:
-    """`expr` with every geometric sum in closed form (x ≠ 1)."""
-    return expr.replace(GeometricSum, lambda x, k: GeometricSum(x, k, evaluate=False).closed())
+    """`expr` with every node that has a closed form written in it (geometric sums: x ≠ 1), and means in normal form."""
+    for node in (GeometricSum, Expm1, LogMix):
+        expr = expr.replace(node, lambda *args, node=node: node(*args, evaluate=False).closed())
+    return expr.replace(LogMeanExp, lambda body, *rest: LogMeanExp(normal_form(body), *rest))
+
+
+def _is_applied(expr: Expr) -> bool:
+    """An unknown function of something other than its bare variables: its arguments have normal forms of their own."""
+    return isinstance(expr, AppliedUndef) and not all(arg.is_Symbol for arg in expr.args)
 
 
 def normal_form(expr: Expr) -> Expr:
     """`expr` as a reduced fraction in independent generators."""
-    expr = close_sums(expr)
+    expr = close_sums(expr).replace(_is_applied, lambda f: f.func(*(cancel(together(arg)) for arg in f.args)))
     expr = expr.replace(log, lambda x: log(expand(x)).expand(force=False))
     expr = expand(expand_power_exp(expand(expr, power_base=True, mul=True)))
     expr = expr.replace(exponential, lambda x: exponential(cancel(x)))

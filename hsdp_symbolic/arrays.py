@@ -42,12 +42,12 @@ def admit_array(name: str, value: Any) -> Fraction | Samples:
     if not isinstance(value, (np.ndarray, Sequence)) or isinstance(value, str):
         return admit(name, value)
     array = value if isinstance(value, np.ndarray) else _from_sequence(name, value)
-    if array.dtype.kind not in "iuf":
-        raise ArgumentError(name, array.dtype.name, "not an array of numbers", "give integers or floats")
+    if array.dtype.kind not in "iuf" or array.dtype.itemsize > 8 or isinstance(array, np.ma.MaskedArray):
+        raise ArgumentError(name, array.dtype.name, "not a plain array of numbers", "give integers or float64")
     if array.size == 0:
         return Samples(array, math.inf, -math.inf)
     samples = Samples(array, *_extremes(array))
-    _check(LETTERS[name], samples)
+    _check(LETTERS[name] if name in LETTERS else Letter(name, "", name), samples)
     return samples
 
 
@@ -76,7 +76,9 @@ def _from_sequence(name: str, value: Sequence[Any]) -> Array:
     given = np.array(value, dtype=object)
     if any(isinstance(element, (list, tuple)) for element in given.flat):
         raise ArgumentError(name, value, "a ragged list is not an array", "give rows of equal length")
-    if given.size and all(type(element) in (int, float) for element in given.flat):
+    if given.size and all(
+        type(element) is float or (type(element) is int and abs(element) < 2**53) for element in given.flat
+    ):
         return np.array(value)
     return np.array([float(admit(name, element)) for element in given.flat]).reshape(given.shape)
 

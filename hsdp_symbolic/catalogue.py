@@ -9,14 +9,28 @@ from .errors import UnknownLabel
 from .statement import Statement
 
 _PLACES = {
+    "thm:naive_RDP_baseline": ("gradient_descent", "naive"),
     "lem:post_proc": ("postprocessing", "diffusion_rate"),
     "lem:recursive": ("postprocessing", "one_step"),
     "thm:strconvexsmooth": ("fixed_order", "strongly_convex"),
+    "lem:rootconvexity1": ("shuffle", "joint_convexity"),
+    "thm:shuffle": ("shuffle", "shuffled"),
+    "thm:amp_samp_wo_replacement": ("sampling", "without_replacement"),
+    "mironov2019": ("baselines", "sampled_gaussian"),
+    "mironov2019:small_rate": ("baselines", "small_rate"),
+    "prop:smooth": ("logistic", "smoothness"),
+    "prop:smooth_strcvx_clip": ("logistic", "clipped"),
+    "prop:smooth_strcvx_clip:active": ("logistic", "actively_clipped"),
+    "cor:logistic": ("logistic", "corollary"),
     "lem:i_by_e_lower": ("postprocessing", "information_lower_bound"),
     "lem:LSIseq_convex": ("lsi", "lsi_convex"),
     "lem:LSIseq_stronglyconvex": ("lsi", "lsi_strongly_convex"),
     "thm:convexsmooth": ("fixed_order", "convex"),
     "eqn:proof_strongly_convex_first_epoch": ("fixed_order", "first_epoch"),
+    "balle2019": ("baselines", "balle"),
+    "thm:GD_tighter": ("gradient_descent", "tighter"),
+    "thm:GD_tighter:recursion": ("gradient_descent", "exact_recursion"),
+    "thm:GD_baseline": ("gradient_descent", "baseline"),
 }
 """Label → (module of `paper/`, function that derives it). A statement is derived when first asked for."""
 

@@ -13,7 +13,26 @@ from enum import StrEnum
 from functools import cache
 from typing import Any
 
-from sympy import Eq, Expr, Ge, Gt, Integral, Lambda, Le, Lt, Rational, Symbol, limit, pdsolve, rsolve
+from sympy import (
+    Eq,
+    Expr,
+    Ge,
+    Gt,
+    Integral,
+    Lambda,
+    Le,
+    Lt,
+    Pow,
+    Rational,
+    Symbol,
+    binomial,
+    combsimp,
+    factorial,
+    limit,
+    pdsolve,
+    rsolve,
+    solve,
+)
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 
@@ -98,7 +117,9 @@ class Identity(Check):
 
 @cache
 def _evaluated(expr: Expr) -> Expr:
-    """Integrals are left to `verify`, so that building a derivation costs nothing."""
+    """Integrals and factorials are left to `verify`, so that building a derivation costs nothing."""
+    if expr.has(factorial, binomial):
+        expr = combsimp(expr)
     return expr.doit() if expr.has(Integral) else expr
 
 
@@ -153,10 +174,25 @@ def _solve(successor: Expr, previous: Symbol, index: Symbol, start: int, initial
 
 @dataclass(frozen=True)
 class Slack:
-    """A fact `value ≥ 0` a certificate leans on, and why it holds."""
+    """A fact `value ≥ 0` a certificate leans on, and why it holds.
+
+    Where the value is manifestly nonnegative the certificate sees for itself; otherwise `why` must name the
+    hypothesis, definition or earlier step that gives it.
+    """
 
     value: Expr
     why: str
+
+    @classmethod
+    def of(cls, hypothesis: Relational) -> Slack:
+        """The slack a hypothesis of a statement provides: change the hypothesis and the certificate fails."""
+        return cls(hypothesis.gts - hypothesis.lts, f"hypothesis {hypothesis}")
+
+
+def domain_of(hypothesis: Relational, symbol: Symbol) -> dict[Symbol, Expr]:
+    """The values of `symbol` for which a strict hypothesis holds, parametrised by its slack > 0."""
+    (value,) = solve(Eq(hypothesis.gts - hypothesis.lts, symbols.slack), symbol)
+    return {symbol: value}
 
 
 @dataclass(frozen=True)
@@ -175,21 +211,34 @@ class Certificate(Check):
         residual = self.rhs - self.lhs - sum(multiplier * slack.value for multiplier, slack in self.terms)
         if not is_zero(residual):
             return _fails(Method.CERTIFICATE, residual, "the combination does not add up")
-        for multiplier, _ in self.terms:
+        leans_on = []
+        for multiplier, slack in self.terms:
             if not is_manifestly_nonnegative(multiplier, self.domain):
                 detail = f"multiplier {multiplier} is not manifestly nonnegative"
                 return Evidence(Method.CERTIFICATE, Verdict.UNDECIDED, ALL_PARAMETERS, detail)
-        why = "; ".join(slack.why for _, slack in self.terms)
-        return Evidence(Method.CERTIFICATE, Verdict.PROVED, ALL_PARAMETERS, f"nonnegative combination of: {why}")
+            if is_manifestly_nonnegative(slack.value, self.domain) or _is_square(slack.value):
+                leans_on.append(f"{slack.why} (seen)")
+            elif slack.value.is_number or is_manifestly_nonnegative(-slack.value, self.domain):
+                return Evidence(Method.CERTIFICATE, Verdict.REFUTED, str(slack.value), "a slack is negative")
+            else:
+                leans_on.append(f"{slack.why} (given)")
+        detail = f"nonnegative combination of: {'; '.join(leans_on)}"
+        return Evidence(Method.CERTIFICATE, Verdict.PROVED, ALL_PARAMETERS, detail)
 
     def mutants(self) -> Iterator[tuple[str, Check]]:
         negated = tuple((-multiplier, slack) for multiplier, slack in self.terms)
         yield "inequality reversed", replace(self, lhs=self.rhs, rhs=self.lhs, terms=negated)
+        for position, (_, slack) in enumerate(self.terms):
+            yield f"without {slack.why}", replace(self, terms=self.terms[:position] + self.terms[position + 1 :])
         for what, rhs in mutations(self.rhs):
             yield what, replace(self, rhs=rhs)
 
     def formula(self) -> Relational:
         return Le(self.lhs, self.rhs, evaluate=False)
+
+
+def _is_square(expr: Expr) -> bool:
+    return isinstance(expr, Pow) and expr.exp == 2 and bool(expr.base.is_real)
 
 
 @dataclass(frozen=True)
@@ -338,7 +387,7 @@ class Derivation:
 
     def printed(self, derived: Expr, shown: Expr, **first_epoch: Any) -> Expr:
         """The last step of a derivation: what was derived is what the paper prints. Returns the display tree."""
-        spelled = {letter: symbols.ABBREVIATIONS[letter] for letter in (symbols.rho0, symbols.sigma2)}
+        spelled = {letter: symbols.ABBREVIATIONS[letter] for letter in symbols.COSTS}
         meant = undisplay(shown, **first_epoch)
         lhs, rhs = (side.subs(spelled).subs(spelled) for side in (derived, meant))
         for case in (0, 1) if derived.has(symbols.hit) else (None,):

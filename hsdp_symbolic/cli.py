@@ -16,6 +16,7 @@ from .errors import HsdpError
 from .letters import ARGUMENTS, PARAMETERS
 
 if TYPE_CHECKING:
+    from .setting import Setting
     from .statement import Statement
 
 _EXAMPLE = (
@@ -121,7 +122,9 @@ def _show(arguments: argparse.Namespace) -> int:
     print(f"LaTeX       {found.latex()}")
     print(f"Computed    {plain(found.expr)}")
     print(f"where       {_abbreviations(found)}")
-    print("Assumes     " + (", ".join(map(plain, found.hypotheses)) or "none beyond the ranges of the letters"))
+    for assumption in found.assumes:
+        print(f"Assumes     {assumption}")
+    print("Needs       " + (", ".join(map(plain, found.hypotheses)) or "none beyond the ranges of the letters"))
     if found.uses:
         print("Rests on    " + ", ".join(found.uses))
     print("\nDerivation")
@@ -155,10 +158,13 @@ def _eval(arguments: argparse.Namespace) -> int:
     given = {name: value for name, value in vars(arguments).items() if value is not None}
     names = [letter.name for letter in PARAMETERS] + ["sigma_squared"]
     run = Setting(**{name: given[name] for name in names if name in given})
-    extra = {letter.name: given[letter.name] for letter in ARGUMENTS if letter.name in given}
+    extra = {
+        letter.name: given[letter.name] for letter in ARGUMENTS if letter.name in given and letter.name in found.needs
+    }
     bracket = found.enclose(run, rtol=arguments.rtol, engine=arguments.engine, **extra)
     lower, upper = bracket.decimals(max(20, _digits_for(arguments.rtol)))
-    numeric = float(found.numeric(run, **extra))
+    numeric = _float_or_none(found, run, extra)
+    exact = str(found.exact(run, **extra)) if arguments.exact else None
     if arguments.json:
         record = {
             "label": found.label,
@@ -168,17 +174,27 @@ def _eval(arguments: argparse.Namespace) -> int:
             "engine": arguments.engine,
             "setting": {**run.exact_strings(), **{name: str(admit(name, value)) for name, value in extra.items()}},
         }
-        if arguments.exact:
-            record["exact"] = str(found.exact(run, **extra))
+        if exact:
+            record["exact"] = exact
         print(json.dumps(record))
         return 0
     print(f"{found.label} ({found.where})")
     print(f"  lower    {lower}")
     print(f"  upper    {upper}   certified ({arguments.engine})")
-    print(f"  numeric  {numeric!r}")
-    if arguments.exact:
-        print(f"  exact    {found.exact(run, **extra)}")
+    print(f"  numeric  {'outside the range of doubles' if numeric is None else repr(numeric)}")
+    if exact:
+        print(f"  exact    {exact}")
     return 0
+
+
+def _float_or_none(found: Statement, run: Setting, extra: dict[str, str]) -> float | None:
+    """The float view, or None where it does not fit: the certified bracket stands without it."""
+    from .errors import OutsideDoubleRange
+
+    try:
+        return float(found.numeric(run, **extra))
+    except OutsideDoubleRange:
+        return None
 
 
 def _digits_for(rtol: str) -> int:

@@ -1,8 +1,4 @@
-"""`Enclosure` and the views that promise: exact rationals, and brackets that hold the truth.
-
-Values stay exact rationals while they are small and become intervals only when they must, so a bound
-without exp or log is often enclosed by a single point.
-"""
+"""`Enclosure` and the views that promise: exact rationals, and brackets that hold the truth."""
 
 from __future__ import annotations
 
@@ -11,11 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
-from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from .engines import ENGINES, Engine
-from .errors import ArgumentError, EnginesDisagree, ExactTooLarge, NotRational, PrecisionExhausted
+from .errors import ArgumentError, EnginesDisagree, PrecisionExhausted
 from .setting import to_fraction
 
 if TYPE_CHECKING:
@@ -26,8 +21,6 @@ FIRST_PRECISION = 128
 PRECISION_CAP = 2**16
 EXACT_BITS = 2**20
 """`exact` refuses rationals with more bits than this: past it, writing them down is no longer useful."""
-HYBRID_BITS = 512
-"""Inside an enclosure, rationals are kept exact up to this size; beyond it intervals are faster and as good."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +68,9 @@ class Enclosure:
 
 def exact(program: Program, values: Mapping[str, Fraction]) -> Fraction:
     """The exact rational value; raises `ExactTooLarge` or `NotRational` where there is none to write down."""
-    result = program.run(_Rationals(EXACT_BITS), values)
+    from .intervals import Rationals
+
+    result = program.run(Rationals(EXACT_BITS), values)
     assert isinstance(result, Fraction)
     return result
 
@@ -90,17 +85,19 @@ def enclose(
     tolerance = to_fraction("rtol", rtol)
     if tolerance <= 0:
         raise ArgumentError("rtol", rtol, "not a positive width", "give a relative width such as 1e-20")
+    if not isinstance(engine, str) or engine not in (*ENGINES, "both"):
+        raise ArgumentError("engine", engine, "no such engine", f"use {', '.join(ENGINES)} or both")
     if engine == "both":
         first, second = (enclose(program, values, rtol=rtol, engine=name) for name in ENGINES)
         if not first.overlaps(second):
             raise EnginesDisagree(f"arb says {first}, mpmath says {second}; please report this setting")
         return Enclosure(max(first.lo, second.lo), min(first.hi, second.hi))
-    if engine not in ENGINES:
-        raise ArgumentError("engine", engine, "no such engine", f"use {', '.join(ENGINES)} or both")
     precision = FIRST_PRECISION
     while precision <= PRECISION_CAP:
         found = _at_precision(program, values, ENGINES[engine](precision))
-        if found is not None and (found.relative_width <= tolerance or found.hi <= _NEGLIGIBLE):
+        if found is not None and (
+            found.relative_width <= tolerance or max(abs(found.lo), abs(found.hi)) <= _NEGLIGIBLE
+        ):
             return found
         precision *= 2
     raise PrecisionExhausted(PRECISION_CAP, rtol)
@@ -110,116 +107,12 @@ _NEGLIGIBLE = Fraction(1, 1 << 2**25)
 
 
 def _at_precision(program: Program, values: Mapping[str, Fraction], engine: Engine) -> Enclosure | None:
+    from .intervals import Intervals
+
     with engine.working():
-        result = program.run(_Intervals(engine), values)
+        result = program.run(Intervals(engine), values)
         bounds = (result, result) if isinstance(result, Fraction) else engine.bounds(result)
     return None if bounds is None else Enclosure(*bounds)
-
-
-class _Rationals:
-    """Exact arithmetic on fractions, up to a size."""
-
-    def __init__(self, max_bits: int) -> None:
-        self._max_bits = max_bits
-
-    def add(self, *terms: Any) -> Any:
-        return sum(terms)
-
-    def mul(self, *factors: Any) -> Any:
-        return math.prod(factors)
-
-    def power(self, base: Any, exponent: Any) -> Any:
-        k = whole(exponent)
-        if self.power_bits(base, k) > self._max_bits:
-            return self.too_large(base, k)
-        return base**k
-
-    def power_bits(self, base: Fraction, k: int) -> int:
-        if base in (0, 1, -1):
-            return 1
-        return abs(k) * max(abs(base.numerator).bit_length(), base.denominator.bit_length())
-
-    def too_large(self, base: Any, k: int) -> Any:
-        raise ExactTooLarge(self.power_bits(base, k))
-
-    def exp(self, x: Any) -> Any:
-        if x == 0:
-            return Fraction(1)
-        raise NotRational("exp")
-
-    def log(self, x: Any) -> Any:
-        if x == 1:
-            return Fraction(0)
-        raise NotRational("log")
-
-    def floordiv(self, top: Fraction, bottom: Fraction) -> Fraction:
-        return Fraction(top // bottom)
-
-    def contraction(self, step: Fraction) -> Fraction:
-        return 1 - step
-
-    def geometric(self, x: Any, k: Any) -> Any:
-        if x == 1:
-            return k
-        return self.mul(self.add(Fraction(1), self.mul(Fraction(-1), self.power(x, k))), 1 / (1 - x))
-
-    def select(self, left: Fraction, right: Fraction, then: Any, otherwise: Any) -> Any:
-        return then if left == right else otherwise
-
-
-class _Intervals(_Rationals):
-    """Fractions while they are small, the engine's intervals beyond."""
-
-    def __init__(self, engine: Engine) -> None:
-        super().__init__(HYBRID_BITS)
-        self._engine = engine
-
-    def _ball(self, x: Any) -> Any:
-        return self._engine.ball(x) if isinstance(x, Fraction) else x
-
-    def _fold(self, operation: Any, values: tuple[Any, ...], start: Fraction, combine: Any) -> Any:
-        exact_part = reduce(combine, (v for v in values if isinstance(v, Fraction)), start)
-        balls = [v for v in values if not isinstance(v, Fraction)]
-        if not balls:
-            return exact_part
-        return reduce(operation, balls) if exact_part == start else reduce(operation, balls, self._ball(exact_part))
-
-    def add(self, *terms: Any) -> Any:
-        return self._fold(self._engine.add, terms, Fraction(0), lambda x, y: x + y)
-
-    def mul(self, *factors: Any) -> Any:
-        return self._fold(self._engine.mul, factors, Fraction(1), lambda x, y: x * y)
-
-    def power(self, base: Any, exponent: Any) -> Any:
-        if isinstance(base, Fraction):
-            return super().power(base, exponent)
-        return self.too_large(base, whole(exponent))
-
-    def too_large(self, base: Any, k: int) -> Any:
-        if k == 0:
-            return Fraction(1)
-        result = self._engine.power(self._ball(base), abs(k))
-        return self._engine.inverse(result) if k < 0 else result
-
-    def exp(self, x: Any) -> Any:
-        return Fraction(1) if x == 0 and isinstance(x, Fraction) else self._engine.exp(self._ball(x))
-
-    def log(self, x: Any) -> Any:
-        return Fraction(0) if x == 1 and isinstance(x, Fraction) else self._engine.log(self._ball(x))
-
-    def geometric(self, x: Any, k: Any) -> Any:
-        if isinstance(x, Fraction):
-            return super().geometric(x, k)
-        below = self._engine.add(self._ball(Fraction(1)), self.mul(Fraction(-1), x))
-        powers = self.add(Fraction(1), self.mul(Fraction(-1), self.power(x, k)))
-        return self.mul(powers, self._engine.inverse(below))
-
-
-def whole(exponent: Any) -> int:
-    """`exponent` as an int; exponents of the paper's formulas are whole numbers."""
-    if not (isinstance(exponent, Fraction) and exponent.denominator == 1):
-        raise NotRational(f"the non-integer exponent {exponent}")
-    return int(exponent)
 
 
 def _to_double(value: Fraction, *, up: bool) -> float:
@@ -238,4 +131,16 @@ def _to_double(value: Fraction, *, up: bool) -> float:
 
 def _decimal(value: Fraction, digits: int, rounding: str) -> str:
     context = Context(prec=digits, rounding=rounding, Emax=MAX_EMAX, Emin=MIN_EMIN)
-    return str(context.divide(Decimal(value.numerator), Decimal(value.denominator)))
+    if max(abs(value.numerator).bit_length(), value.denominator.bit_length()) <= 20_000:
+        return str(context.divide(Decimal(value.numerator), Decimal(value.denominator)))
+    # Exact conversion of millions of bits takes minutes: cut to digits + 20 places first, outwards by a margin that
+    # dwarfs the rounding of the few decimal operations.
+    wide = Context(prec=digits + 20, Emax=MAX_EMAX, Emin=MIN_EMIN)
+    bits = 4 * (digits + 20)
+    top, bottom = (part >> max(0, part.bit_length() - bits) for part in (abs(value.numerator), value.denominator))
+    exponent = max(0, abs(value.numerator).bit_length() - bits) - max(0, value.denominator.bit_length() - bits)
+    size = wide.multiply(wide.divide(Decimal(top), Decimal(bottom)), wide.power(Decimal(2), exponent))
+    outwards = (rounding == ROUND_CEILING) == (value > 0)
+    margin = Decimal(1).scaleb(-(digits + 10))
+    size = wide.multiply(size, 1 + margin if outwards else 1 - margin)
+    return str(context.plus(size if value > 0 else -size))

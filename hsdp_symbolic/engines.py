@@ -20,11 +20,15 @@ class Engine(Protocol):
     """Interval arithmetic at one working precision. `Any` is the engine's own interval type."""
 
     name: str
+    resolution: Fraction
+    """The relative size of a rounding error at the working precision."""
 
     def working(self) -> Any:
         """A context in which the engine computes at its precision."""
 
     def ball(self, value: Fraction) -> Any: ...
+    def interval(self, low: Fraction, high: Fraction) -> Any: ...
+    def pi(self) -> Any: ...
     def add(self, x: Any, y: Any) -> Any: ...
     def mul(self, x: Any, y: Any) -> Any: ...
     def inverse(self, x: Any) -> Any: ...
@@ -33,6 +37,9 @@ class Engine(Protocol):
 
     def exp(self, x: Any) -> Any: ...
     def log(self, x: Any) -> Any: ...
+    def recentre(self, x: Any) -> tuple[Any, Fraction]:
+        """A point interval and a radius that together enclose x."""
+
     def bounds(self, x: Any) -> tuple[Fraction, Fraction] | None:
         """Exact endpoints enclosing x, or None if x is unbounded."""
 
@@ -46,6 +53,7 @@ class Arb:
         import flint
 
         self._flint, self._precision = flint, precision
+        self.resolution = Fraction(1, 1 << precision)
 
     @contextmanager
     def working(self) -> Iterator[None]:
@@ -54,6 +62,16 @@ class Arb:
 
     def ball(self, value: Fraction) -> Any:
         return self._flint.arb(self._flint.fmpq(value.numerator, value.denominator))
+
+    def interval(self, low: Fraction, high: Fraction) -> Any:
+        return self.ball(low).union(self.ball(high))
+
+    def pi(self) -> Any:
+        return self._flint.arb.pi()
+
+    def recentre(self, x: Any) -> tuple[Any, Fraction]:
+        man, exp = x.rad().man_exp()
+        return x.mid(), dyadic(int(man), int(exp), up=True)
 
     def add(self, x: Any, y: Any) -> Any:
         return x + y
@@ -93,6 +111,7 @@ class PaddedMpmath:
         from mpmath import libmp
 
         self._lib, self._precision = libmp, precision
+        self.resolution = Fraction(1, 1 << precision)
         self._one = (libmp.fone, libmp.fone)
         margin = libmp.mpf_shift(libmp.fone, 3 - precision)
         self._pad = (
@@ -105,8 +124,20 @@ class PaddedMpmath:
         yield
 
     def ball(self, value: Fraction) -> Any:
+        return self.interval(value, value)
+
+    def interval(self, low: Fraction, high: Fraction) -> Any:
         rational = self._lib.from_rational
-        return tuple(rational(value.numerator, value.denominator, self._precision, way) for way in "fc")
+        return tuple(
+            rational(end.numerator, end.denominator, self._precision, way) for end, way in ((low, "f"), (high, "c"))
+        )
+
+    def pi(self) -> Any:
+        return tuple(self._lib.mpf_pi(self._precision, way) for way in "fc")
+
+    def recentre(self, x: Any) -> tuple[Any, Fraction]:
+        low, high = self.bounds(x) or (Fraction(0), Fraction(0))
+        return (x[0], x[0]), high - low
 
     def add(self, x: Any, y: Any) -> Any:
         return self._lib.libmpi.mpi_add(x, y, self._precision)

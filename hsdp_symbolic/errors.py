@@ -78,6 +78,16 @@ class PrecisionExhausted(HsdpError, ArithmeticError):
         super().__init__(f"no enclosure of relative width {tolerance} within {bits:,} bits; ask for a larger rtol")
 
 
+class TooManySteps(HsdpError, ArithmeticError):
+    """A recursion or a mean has more steps than can be computed one by one, and does not settle earlier."""
+
+    def __init__(self, steps: int, what: str) -> None:
+        super().__init__(
+            f"{what} of {steps:,} steps does not settle within the number computed one by one; "
+            "use fewer epochs or batches, a larger eta*lam, or a closed-form statement"
+        )
+
+
 class EnginesDisagree(HsdpError, ArithmeticError):
     """Two independent engines gave enclosures that do not overlap: neither is to be trusted."""
 

@@ -66,6 +66,12 @@ ARGUMENTS = (
     Letter("R", r"R_\alpha", "Rényi divergence of order alpha", strict=False),
     Letter("dR", r"\partial_\alpha R_\alpha", "derivative of the Rényi divergence in the order", strict=False),
     Letter("u", "u", "Rényi divergence divided by its order", strict=False),
+    Letter("R1", r"R_\alpha(\mu_1\Vert\nu_1)", "Rényi divergence of the first pair of components", strict=False),
+    Letter("R2", r"R_\alpha(\mu_2\Vert\nu_2)", "Rényi divergence of the second pair of components", strict=False),
+    Letter("w1", "p_1", "weight of the first component, between 0 and 1"),
+    Letter("sigma_mul", r"\sigma_{mul}", "noise multiplier: noise standard deviation over clip norm"),
+    _whole("classes", "c", "number of classes", 2),
+    Letter("eps_norm", r"\varepsilon_{norm}", "Rényi cost of normalising the features", strict=False),
     _whole("hit", r"\mathrm{hit}", "1 if the batch holds the differing record, else 0", 0, 1),
 )
 """What a statement may ask for besides the run."""

@@ -1,8 +1,10 @@
-"""SymPy nodes the paper's formulas need and SymPy lacks: one that computes, a few that display."""
+"""SymPy nodes the paper's formulas need and SymPy lacks: some that compute, some that only display."""
 
 from __future__ import annotations
 
-from sympy import Add, Expr, Function, Mul, S, Symbol
+from sympy import Add, Expr, Function, Mul, S, Symbol, exp, log
+
+from .symbols import i
 
 
 class GeometricSum(Function):
@@ -40,6 +42,62 @@ class GeometricSum(Function):
         return True if self.args[0].is_real else None
 
 
+class Expm1(Function):
+    """e^x − 1, kept whole: no cancellation for small x."""
+
+    nargs = 1
+
+    def closed(self) -> Expr:
+        return exp(self.args[0]) - 1
+
+
+class LogMix(Function):
+    """log(w·e^x + (1 − w)·e^y): overflow-safe for large, cancellation-free for small exponents."""
+
+    nargs = 3
+
+    def closed(self) -> Expr:
+        w, x, y = self.args
+        return log(w * exp(x) + (1 - w) * exp(y))
+
+
+class LogMeanExp(Function):
+    """log of the mean of e^body over index = 1, …, count. The body must not increase with the index.
+
+    (The derivation that uses it proves so; the views lean on it for the largest term and for the tail.)
+    """
+
+    nargs = 3  # body, index, count
+
+
+class Accumulated(Function):
+    """s after `count` steps of s ← s + increment(s) from s = 0; `increment` is given in `state`.
+
+    The derivation that uses it proves what the views lean on: the map s ↦ s + increment(s) and its increment
+    are monotone (increasing, decreasing), and s stays below `ceiling` wherever `room` is positive.
+    """
+
+    nargs = 5  # increment, state, count, room, ceiling
+
+
+class Compounded(Function):
+    """u after `count` steps of u ← factor(k)·(u + cost), k = 0, 1, …, from u = 0; `factor` is given in `index`.
+
+    The derivation that uses it proves that the factor increases with k and stays below `limit` < 1.
+    """
+
+    nargs = 5  # factor, index, cost, count, limit
+
+
+class SampledGaussian(Function):
+    """log E[((1 − p) + p·e^(2xρ' − …))^α]: the log-moment of the sampled Gaussian mechanism (Mironov et al. 2019).
+
+    p is the sampling rate, ρ = 1/(2·noise²), α the order: log Σ_k C(α, k) (1−p)^(α−k) p^k e^(ρk(k−1)) for whole α.
+    """
+
+    nargs = 3  # p, rho, alpha
+
+
 class Display(Function):
     """A node that only says how something is written; `undisplay` turns it back into what it means."""
 
@@ -67,6 +125,29 @@ class Over(Display):
     def meaning(self) -> Expr:
         top, bottom = self.args
         return top / bottom
+
+
+class Named(Display):
+    """An expression shown under a name of the paper's."""
+
+    def meaning(self) -> Expr:
+        return self.args[1]
+
+
+class PowerSum(Display):
+    """x + x² + … + x^k, with the sum written out."""
+
+    def meaning(self) -> Expr:
+        x, k = self.args
+        return x * GeometricSum(x, k)
+
+
+class LogAverage(Display):
+    """log of the average of e^body over the position `place` of the record, from 0 to `count` − 1."""
+
+    def meaning(self) -> Expr:
+        body, place, count = self.args
+        return LogMeanExp(body.subs(place, count - i), i, count)
 
 
 class FirstEpoch(Display):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -21,20 +21,26 @@ from .arrays import Array, Samples
 from .enclosure import exact
 from .engines import Arb
 from .errors import ArgumentError, OutsideDoubleRange, UnsupportedNode
-from .program import Program
+from .intervals import programs
+from .program import Parts, Program
+from .special import accumulated, compounded, log_mean_exp, log_mix, sampled_gaussian
 from .tape import Tape, Traced, bound
 
 
-def evaluate(program: Program, values: Mapping[str, Fraction | Samples]) -> Array:
-    """The program over arrays that broadcast (see `arrays.align`)."""
+def evaluate(program: Program, values: Mapping[str, Any]) -> Array:
+    """The program over arrays that broadcast (see `arrays.align`); never an infinity or a NaN."""
+    with np.errstate(all="ignore"):
+        result = evaluate_raw(program, values)
+    if not np.all(np.isfinite(result)):
+        raise OutsideDoubleRange("a value")
+    return result
+
+
+def evaluate_raw(program: Program, values: Mapping[str, Any]) -> Array:
+    """The program over arrays, whatever comes out."""
     tape = Tape()
-    inputs = {}
-    for name, value in values.items():
-        if name in program.leaves and isinstance(value, Samples):
-            inputs[name] = tape.read(value.array, max(abs(value.least), abs(value.greatest)))
-    algebra = _Float64()
-    with np.errstate(under="ignore"):
-        return tape.play(algebra.value(program.run(algebra, {**values, **inputs})))
+    algebra = Float64(tape, values)
+    return tape.play(algebra.value(program.run(algebra, algebra.traced(program.leaves))))
 
 
 def first_violation(
@@ -42,13 +48,17 @@ def first_violation(
 ) -> tuple[Any, Any] | None:
     """A pair of values for which `left` and `right` do not compare as they should, or None.
 
-    Exact if no array is involved; a bare array is represented by the extreme that decides.
+    Exact if no array is involved; a bare array against a scalar is represented by the extreme that decides.
     """
     if not any(isinstance(values[name], Samples) for name in left.leaves | right.leaves):
         pair = exact(left, values), exact(right, values)
         return None if compare(*pair) else pair
     below = compare in (operator.lt, operator.le)
-    sides = [_decisive(left, values, greatest=below), _decisive(right, values, greatest=not below)]
+    fixed = [not any(isinstance(values[name], Samples) for name in side.leaves) for side in (left, right)]
+    sides = [
+        _decisive(left, values, greatest=below) if fixed[1] else evaluate(left, values),
+        _decisive(right, values, greatest=not below) if fixed[0] else evaluate(right, values),
+    ]
     holds = compare(*sides)
     if np.all(holds):
         return None
@@ -85,8 +95,25 @@ class _Scaled:
     log_q: _LogQ
 
 
-class _Float64:
-    """Values are Fractions (scalars), float64 arrays, or `_Scaled`."""
+class Float64:
+    """Values are Fractions (scalars), doubles, arrays being traced, or `_Scaled`.
+
+    Means and recursions are computed at once, over the whole of the arrays they depend on, and enter the tape as
+    inputs.
+    """
+
+    def __init__(self, tape: Tape, values: Mapping[str, Any]) -> None:
+        self._tape, self._values = tape, values
+
+    def traced(self, names: Iterable[str]) -> dict[str, Any]:
+        """The values of `names`, arrays as inputs of the tape."""
+        found: dict[str, Any] = {}
+        for name, value in self._values.items():
+            if name in names:
+                found[name] = value
+                if isinstance(value, Samples):
+                    found[name] = self._tape.read(value.array, max(abs(value.least), abs(value.greatest)))
+        return found
 
     def value(self, x: Any) -> Any:
         """`x` as a double or an array of doubles."""
@@ -113,9 +140,11 @@ class _Float64:
     def mul(self, *factors: Any) -> Any:
         scalar, array, power = Fraction(1), None, None
         for factor in factors:
-            if isinstance(factor, _Scaled):
+            if isinstance(factor, _Scaled) and (power is None or power.log_q is factor.log_q):
                 power = factor if power is None else replace(power, exponent=self.add(power.exponent, factor.exponent))
                 factor = factor.plain
+            elif isinstance(factor, _Scaled):
+                factor = self.value(factor)
             if isinstance(factor, Fraction):
                 scalar *= factor
             else:
@@ -144,10 +173,12 @@ class _Float64:
             return Fraction(top // bottom)
         return np.floor_divide(self.value(top), self.value(bottom))
 
-    def contraction(self, step: Any) -> _Scaled:
-        if isinstance(step, Fraction):
-            return _Scaled(Fraction(1), Fraction(1), _log_q(step))
-        leading, rest = (step.tape.record(part, step) for part in (_leading_logs, _rest_of_logs))
+    def contraction(self, parts: Parts, values: Mapping[str, Any]) -> _Scaled:
+        (step,) = programs(parts)
+        arrays: dict[str, Samples] = {x: self._values[x] for x in step.leaves if isinstance(self._values[x], Samples)}
+        if not arrays:
+            return _Scaled(Fraction(1), Fraction(1), _log_q(exact(step, self._values)))
+        leading, rest = (self._tape.read(part) for part in _distinct_logs(step, arrays, self._values))
         return _Scaled(Fraction(1), Fraction(1), _LogQ(leading, rest))
 
     def geometric(self, x: Any, k: Any) -> Any:
@@ -160,12 +191,43 @@ class _Float64:
         falling = replace(x, exponent=-x.exponent)
         return replace(x, plain=self.geometric(falling, k), exponent=self.mul(x.exponent, self.add(k, Fraction(-1))))
 
-    def select(self, left: Any, right: Any, then: Any, otherwise: Any) -> Any:
-        if isinstance(left, Fraction) and isinstance(right, Fraction):
-            return then if left == right else otherwise
-        sides = [self.value(x) for x in (left, right, then, otherwise)]
-        tape = next(x.tape for x in sides if isinstance(x, Traced))
-        return tape.record(_where_equal, *sides)
+    def expm1(self, x: Any) -> Any:
+        return np.expm1(self.value(x))
+
+    def log_mix(self, weight: Any, x: Any, y: Any) -> Any:
+        parts = [self.value(part) for part in (weight, x, y)]
+        if bound(parts[1]) <= 30 and bound(parts[2]) <= 30:
+            w, x, y = parts
+            return np.log1p(w * np.expm1(x) + (1 - w) * np.expm1(y))
+        if not any(isinstance(part, Traced) for part in parts):
+            return log_mix(*map(np.asarray, parts), out=np.empty(())).item()
+        return self._tape.record(log_mix, *parts)
+
+    def sampled_gaussian(self, parts: Parts, values: Mapping[str, Any]) -> Any:
+        return self._as_input(sampled_gaussian(*(evaluate_any(part, self._values) for part in programs(parts))))
+
+    def select(self, parts: Parts, values: Mapping[str, Any]) -> Any:
+        left, right, then, otherwise = programs(parts)
+        sides = [side.run(self, values) for side in (left, right)]
+        if all(isinstance(side, Fraction) for side in sides):
+            return (then if sides[0] == sides[1] else otherwise).run(self, values)
+        return self._tape.record(
+            _where_equal, *(self.value(x) for x in (*sides, then.run(self, values), otherwise.run(self, values)))
+        )
+
+    def log_mean_exp(self, parts: Parts, values: Mapping[str, Any]) -> Any:
+        body, index, count = parts
+        assert isinstance(body, Program)
+        return self._as_input(log_mean_exp(body, str(index), evaluate_any(count, self._values), self._values))
+
+    def accumulated(self, parts: Parts, values: Mapping[str, Any]) -> Any:
+        return self._as_input(accumulated(parts, self._values))
+
+    def compounded(self, parts: Parts, values: Mapping[str, Any]) -> Any:
+        return self._as_input(compounded(parts, self._values))
+
+    def _as_input(self, result: Array) -> Any:
+        return self._tape.read(result) if result.ndim else float(result)
 
 
 def _is_one(x: Any) -> bool:
@@ -179,22 +241,29 @@ def _double(x: Fraction) -> float:
         raise OutsideDoubleRange("a factor of the bound") from None
 
 
+def evaluate_any(part: Program | str, values: Mapping[str, Any]) -> Fraction | Array:
+    """A part over just the arrays it depends on: exact if there are none."""
+    assert isinstance(part, Program)
+    needed = {name: values[name] for name in part.leaves}
+    if any(isinstance(value, Samples) for value in needed.values()):
+        return evaluate(part, needed)
+    return exact(part, needed)
+
+
 def _where_equal(left: Array, right: Array, then: Array, otherwise: Array, *, out: Array) -> None:
     out[...] = np.where(left == right, then, otherwise)
 
 
-def _leading_logs(steps: Array, *, out: Array) -> None:
-    _per_distinct(steps, lambda step: _log_q(step).leading, out)
-
-
-def _rest_of_logs(steps: Array, *, out: Array) -> None:
-    _per_distinct(steps, lambda step: _log_q(step).rest, out)
-
-
-def _per_distinct(steps: Array, function: Callable[[Fraction], float], out: Array) -> None:
-    """A slow scalar function over an array with few distinct values."""
-    distinct, where = np.unique(steps, return_inverse=True)
-    out[...] = np.array([function(Fraction(x)) for x in distinct.tolist()])[where].reshape(steps.shape)
+def _distinct_logs(step: Program, arrays: Mapping[str, Samples], values: Mapping[str, Any]) -> tuple[Array, Array]:
+    """log(1 − step) for array letters, exactly rounded: one scalar computation per distinct combination of values."""
+    spread = np.broadcast_arrays(*(samples.array for samples in arrays.values()))
+    rows, where = np.unique(np.stack([part.ravel() for part in spread]), axis=1, return_inverse=True)
+    logs = []
+    for row in rows.T.tolist():
+        exact_row = {name: Fraction(x) for name, x in zip(arrays, row, strict=True)}
+        logs.append(_log_q(exact(step, {**values, **exact_row})))
+    leading, rest = (np.array(part)[where.ravel()] for part in ([x.leading for x in logs], [x.rest for x in logs]))
+    return leading.reshape(spread[0].shape), rest.reshape(spread[0].shape)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -204,7 +273,7 @@ def _log_q(step: Fraction) -> _LogQ:
     with engine.working():
         bounds = engine.bounds(engine.log(engine.ball(1 - step)))
     if bounds is None:
-        raise ArgumentError("eta", float(step), "eta*lam must be below 1", "choose a smaller step size")
+        raise ArgumentError("eta", float(1 - step), "the update does not contract", "choose a smaller step size")
     mantissa, exponent = math.frexp(bounds[0])
     leading = math.ldexp(round(mantissa * 2**32), exponent - 32)
     return _LogQ(leading, float(bounds[0] - Fraction(leading)))

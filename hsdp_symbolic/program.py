@@ -6,7 +6,7 @@ view can drift from another. A node outside the whitelist, or a `Float`, is refu
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -18,29 +18,46 @@ from sympy import log as logarithm
 
 from . import symbols
 from .errors import UnsupportedNode
-from .nodes import GeometricSum
+from .nodes import Accumulated, Compounded, Expm1, GeometricSum, LogMeanExp, LogMix, SampledGaussian
 
 
 class Algebra(Protocol):
-    """What a view must know how to do. Values may be of any type the algebra likes; constants are Fractions."""
+    """What a view must know how to do. Values may be of any type the algebra likes; constants are Fractions.
+
+    The last six evaluate programs of their own, with `values` for their leaves.
+    """
 
     def add(self, *terms: Any) -> Any: ...
     def mul(self, *factors: Any) -> Any: ...
     def power(self, base: Any, exponent: Any) -> Any: ...
     def exp(self, x: Any) -> Any: ...
+    def expm1(self, x: Any) -> Any: ...
     def log(self, x: Any) -> Any: ...
     def floordiv(self, top: Any, bottom: Any) -> Any: ...
-    def contraction(self, step: Any) -> Any:
-        """q = 1 − step, with step = ηλ possibly tiny."""
-
     def geometric(self, x: Any, k: Any) -> Any:
         """1 + x + … + x^(k−1)."""
 
-    def select(self, left: Any, right: Any, then: Any, otherwise: Any) -> Any:
-        """`then` where left = right (both exact), `otherwise` elsewhere."""
+    def log_mix(self, weight: Any, x: Any, y: Any) -> Any: ...
+    def contraction(self, parts: Parts, values: Mapping[str, Any]) -> Any:
+        """parts = (step,): 1 − step, with the step possibly tiny."""
+
+    def sampled_gaussian(self, parts: Parts, values: Mapping[str, Any]) -> Any:
+        """parts = (rate, rho, order): see `nodes.SampledGaussian`."""
+
+    def select(self, parts: Parts, values: Mapping[str, Any]) -> Any:
+        """parts = (left, right, then, otherwise): `then` where left = right (both exact), `otherwise` elsewhere."""
+
+    def log_mean_exp(self, parts: Parts, values: Mapping[str, Any]) -> Any:
+        """parts = (body, index, count): see `nodes.LogMeanExp`."""
+
+    def accumulated(self, parts: Parts, values: Mapping[str, Any]) -> Any:
+        """parts = (increment, state, count, room, ceiling): see `nodes.Accumulated`."""
+
+    def compounded(self, parts: Parts, values: Mapping[str, Any]) -> Any:
+        """parts = (factor, index, cost, count, limit): see `nodes.Compounded`."""
 
 
-Instruction = tuple[str, tuple[int, ...], Fraction | str | None]
+Instruction = tuple[str, tuple[int, ...], Any]
 
 
 @dataclass(frozen=True)
@@ -54,13 +71,53 @@ class Program:
         """The value of the expression in `algebra`, with the leaves read from `values`."""
         registers: list[Any] = []
         for operation, operands, payload in self.code:
-            if operation == "constant":
-                registers.append(payload)
-            elif operation == "leaf":
-                registers.append(values[str(payload)])
-            else:
-                registers.append(getattr(algebra, operation)(*[registers[r] for r in operands]))
+            registers.append(_perform(algebra, operation, [registers[r] for r in operands], payload, values))
         return registers[-1]
+
+    def prepare(self, algebra: Algebra, values: Mapping[str, Any], name: str) -> Callable[[Any], Any]:
+        """The program as a function of one leaf: what does not depend on that leaf is done now, once."""
+        registers: list[Any] = [None] * len(self.code)
+        varying: list[tuple[int, Any, tuple[int, ...], Any]] = []
+        depends: set[int] = set()
+        for position, (operation, operands, payload) in enumerate(self.code):
+            if depends.intersection(operands) or _reads(operation, payload, name):
+                depends.add(position)
+                method = None if operation == "leaf" else getattr(algebra, operation)
+                varying.append((position, method, operands, payload))
+            else:
+                registers[position] = _perform(algebra, operation, [registers[r] for r in operands], payload, values)
+
+        def at(value: Any) -> Any:
+            for position, method, operands, payload in varying:
+                if method is None:
+                    registers[position] = value
+                elif payload is None:
+                    registers[position] = method(*[registers[r] for r in operands])
+                else:
+                    registers[position] = method(payload, {**values, name: value})
+            return registers[-1]
+
+        return at
+
+
+Parts = tuple[Program | str, ...]
+"""The programs (and bound names) an instruction evaluates by itself."""
+
+
+def _perform(algebra: Algebra, operation: str, operands: list[Any], payload: Any, values: Mapping[str, Any]) -> Any:
+    if operation == "constant":
+        return payload
+    if operation == "leaf":
+        return values[payload]
+    if isinstance(payload, tuple):
+        return getattr(algebra, operation)(payload, values)
+    return getattr(algebra, operation)(*operands)
+
+
+def _reads(operation: str, payload: Any, name: str) -> bool:
+    if isinstance(payload, tuple):
+        return any(isinstance(part, Program) and name in part.leaves for part in payload)
+    return operation == "leaf" and payload == name
 
 
 @cache
@@ -68,13 +125,13 @@ def compile_expression(expr: Expr) -> Program:
     """The program of `expr`; raises `UnsupportedNode` on anything outside the whitelist."""
     compiler = _Compiler()
     compiler.visit(expr)
-    leaves = {str(payload) for operation, _, payload in compiler.code if operation == "leaf"}
-    return Program(tuple(compiler.code), frozenset(leaves))
+    return Program(tuple(compiler.code), frozenset(compiler.leaves))
 
 
 class _Compiler:
     def __init__(self) -> None:
         self.code: list[Instruction] = []
+        self.leaves: set[str] = set()
         self.registers: dict[Expr, int] = {}
 
     def visit(self, node: Expr) -> int:
@@ -82,10 +139,18 @@ class _Compiler:
             self.registers[node] = self._translate(node)
         return self.registers[node]
 
-    def emit(self, operation: str, *operands: Expr, payload: Fraction | str | None = None) -> int:
+    def emit(self, operation: str, *operands: Expr, payload: Any = None) -> int:
         reads = tuple(self.visit(operand) for operand in operands)
         self.code.append((operation, reads, payload))
         return len(self.code) - 1
+
+    def emit_parts(self, operation: str, *parts: Expr, bound: Symbol | None = None) -> int:
+        """An instruction whose parts are programs; `bound` is a name of its own, not a leaf of the whole."""
+        compiled = tuple(part.name if part == bound else compile_expression(part) for part in parts)
+        for part in compiled:
+            if isinstance(part, Program):
+                self.leaves |= part.leaves - {bound.name if bound else ""}
+        return self.emit(operation, payload=compiled)
 
     def _translate(self, node: Expr) -> int:
         if isinstance(node, Float):
@@ -95,28 +160,39 @@ class _Compiler:
                 return self.emit("constant", payload=Fraction(int(node.p), int(node.q)))
             case Symbol():
                 return self._symbol(node)
-            case Add():
-                return self.emit("add", *node.args)
-            case Mul():
-                return self.emit("mul", *node.args)
-            case Pow():
-                return self.emit("power", node.base, node.exp)
-            case exponential():
-                return self.emit("exp", *node.args)
-            case logarithm():
-                return self.emit("log", *node.args)
-            case GeometricSum():
-                return self.emit("geometric", *node.args)
             case floor():
                 return self.emit("floordiv", *fraction(node.args[0]))
             case Piecewise() if len(node.args) == 2 and isinstance(node.args[0].cond, Eq):
                 (then, condition), (otherwise, _) = node.args
-                return self.emit("select", condition.lhs, condition.rhs, then, otherwise)
+                return self.emit_parts("select", condition.lhs, condition.rhs, then, otherwise)
+            case LogMeanExp():
+                return self.emit_parts("log_mean_exp", *node.args, bound=node.args[1])
+            case Accumulated():
+                return self.emit_parts("accumulated", *node.args, bound=node.args[1])
+            case Compounded():
+                return self.emit_parts("compounded", *node.args, bound=node.args[1])
+            case SampledGaussian():
+                return self.emit_parts("sampled_gaussian", *node.args)
+        if type(node) in _OPERATIONS:
+            return self.emit(_OPERATIONS[type(node)], *node.args)
         raise UnsupportedNode(f"{type(node).__name__} is not among the nodes a view can evaluate: {node}")
 
     def _symbol(self, node: Symbol) -> int:
-        if node == symbols.q:
-            return self.emit("contraction", symbols.eta * symbols.lam)
+        if node in symbols.CONTRACTIONS:
+            return self.emit_parts("contraction", symbols.CONTRACTIONS[node])
         if node in symbols.ABBREVIATIONS and node != symbols.sigma2:
             return self.visit(symbols.ABBREVIATIONS[node])
+        self.leaves.add(node.name)
         return self.emit("leaf", payload=node.name)
+
+
+_OPERATIONS = {
+    Add: "add",
+    Mul: "mul",
+    Pow: "power",
+    exponential: "exp",
+    Expm1: "expm1",
+    logarithm: "log",
+    GeometricSum: "geometric",
+    LogMix: "log_mix",
+}

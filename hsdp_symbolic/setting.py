@@ -77,7 +77,7 @@ def _is_non_finite(text: str) -> bool:
 
 def admit(name: str, value: object) -> Fraction:
     """`value` as an exact rational within the range of the letter `name`, or an `ArgumentError`."""
-    letter = LETTERS[name]
+    letter = LETTERS[name] if name in LETTERS else Letter(name, "", name)
     result = to_fraction(name, value)
     if not letter.admits(result):
         raise ArgumentError(name, value, f"{letter.meaning} is out of range", f"give {letter.describe_range()}")
@@ -110,7 +110,10 @@ class Setting:
         sigma: Number | None = None,
         sigma_squared: Number | None = None,
         S_g: Number | None = None,
+        **unknown: object,
     ) -> None:
+        for name, value in unknown.items():
+            raise UnknownArgument(name, value, "not a parameter of a setting", _ONE_OF)
         given = {"n": n, "b": b, "K": K, "eta": eta, "lam": lam, "beta": beta, "S_g": S_g}
         values = {name: admit(name, value) for name, value in given.items() if value is not None}
         if sigma is not None and sigma_squared is not None:
@@ -118,7 +121,7 @@ class Setting:
         if sigma is not None:
             values["sigma2"] = admit("sigma", sigma) ** 2
         elif sigma_squared is not None:
-            values["sigma2"] = _positive("sigma_squared", sigma_squared)
+            values["sigma2"] = admit("sigma_squared", sigma_squared)
         _check_pairs(values)
         object.__setattr__(self, "_values", values)
 
@@ -145,9 +148,6 @@ class Setting:
 
     def replace(self, **changes: Number | None) -> Setting:
         """A copy with some parameters changed (checked like any other setting)."""
-        for name in changes:
-            if name not in PARAMETER_NAMES:
-                raise UnknownArgument(name, changes[name], "not a parameter of a setting", _ONE_OF)
         merged: dict[str, Any] = dict(self.exact_strings())
         if {"sigma", "sigma_squared"} & changes.keys():
             merged.pop("sigma", None)
@@ -176,13 +176,6 @@ _ONE_OF = f"use one of {', '.join(sorted(PARAMETER_NAMES))}"
 
 def _restore(strings: dict[str, Any]) -> Setting:
     return Setting(**strings)
-
-
-def _positive(name: str, value: object) -> Fraction:
-    result = to_fraction(name, value)
-    if result <= 0:
-        raise ArgumentError(name, value, "out of range", f"give {Letter(name, '', '').describe_range()}")
-    return result
 
 
 def _exact_root(value: Fraction) -> Fraction | None:

@@ -51,6 +51,8 @@ class Statement:
     steps: tuple[Step, ...]
     uses: tuple[str, ...] = ()
     also: tuple[tuple[str, Expr], ...] = ()
+    kind: Literal["theorem", "lemma", "proposition", "corollary", "baseline", "equation"] = "theorem"
+    assumes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Statement {self.label}: {self.title}>"
@@ -58,7 +60,8 @@ class Statement:
     @cached_property
     def needs(self) -> tuple[str, ...]:
         """The letters a value depends on or a hypothesis mentions, in the paper's order."""
-        programs = [self._program, *(side for _, *sides in self._conditions for side in sides)]
+        conditions = [each for alternatives in self._conditions for each in alternatives]
+        programs = [self._program, *(side for _, *sides in conditions for side in sides)]
         used = set[str]().union(*(program.leaves for program in programs))
         return tuple(name for name in LETTERS if ("sigma2" if name == "sigma" else name) in used)
 
@@ -105,13 +108,16 @@ class Statement:
         return compile_expression(self.expr)
 
     @cached_property
-    def _conditions(self) -> list[tuple[Relational, Program, Program]]:
+    def _conditions(self) -> list[list[tuple[Relational, Program, Program]]]:
+        """The hypotheses, compiled; each is a list of alternatives, one of which must hold."""
+        from sympy import Or
+
         from .program import compile_expression
 
         return [
-            (h, compile_expression(h.lhs), compile_expression(h.rhs))
-            for h in self.hypotheses
-            if not _implied_by_gate(h)
+            [(h, compile_expression(h.lhs), compile_expression(h.rhs)) for h in alternatives]
+            for alternatives in (h.args if isinstance(h, Or) else (h,) for h in self.hypotheses)
+            if not any(map(_implied_by_gate, alternatives))
         ]
 
     def _gather(
@@ -126,11 +132,11 @@ class Statement:
             raise UnknownArgument(
                 name, arguments[name], "no such argument", f"{self.label} takes {', '.join(self.needs)}"
             )
-        gated = {name: gate(name, value) for name, value in arguments.items() if name != "sigma_squared"}
+        gated = {name: gate(name, value) for name, value in arguments.items()}
         changes = {
             name: value
             for name, value in arguments.items()
-            if name in PARAMETER_NAMES and isinstance(gated.get(name, Fraction()), Fraction)
+            if name in PARAMETER_NAMES and isinstance(gated[name], Fraction)
         }
         values: dict[str, Any] = dict((setting.replace(**changes) if changes else setting).values())
         for name in gated.keys() - changes.keys():
@@ -138,6 +144,8 @@ class Statement:
         values.update((name, value) for name, value in gated.items() if name not in changes)  # in the call's order
         if "sigma" in values:
             values["sigma2"] = values.pop("sigma") ** 2
+        if "sigma_squared" in values:
+            values["sigma2"] = values.pop("sigma_squared")
         for name in self.needs:
             if ("sigma2" if name == "sigma" else name) not in values:
                 raise MissingArgument(self.label, name, LETTERS[name].meaning)
@@ -148,10 +156,10 @@ class Statement:
         from .enclosure import exact
 
         values = self._gather(setting, arguments, admit)
-        for hypothesis, *sides in self._conditions:
-            left, right = (exact(side, values) for side in sides)
-            if not _COMPARE[hypothesis.rel_op](left, right):
-                self._refuse(hypothesis, left, right)
+        for alternatives in self._conditions:
+            pairs = [(h, exact(left, values), exact(right, values)) for h, left, right in alternatives]
+            if not any(_COMPARE[h.rel_op](left, right) for h, left, right in pairs):
+                self._refuse(pairs)
         return values
 
     def _admit_arrays(self, setting: Setting, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -160,21 +168,27 @@ class Statement:
         from .numeric import first_violation
 
         values = align(self._gather(setting, arguments, admit_array))
-        for hypothesis, left, right in self._conditions:
-            found = first_violation(_COMPARE[hypothesis.rel_op], left, right, values)
-            if found is not None:
-                self._refuse(hypothesis, *found)
+        for alternatives in self._conditions:
+            violations = []
+            for hypothesis, left, right in alternatives:
+                found = first_violation(_COMPARE[hypothesis.rel_op], left, right, values)
+                if found is None:
+                    break
+                violations.append((hypothesis, *found))
+            else:
+                self._refuse(violations)
         return values
 
-    def _refuse(self, hypothesis: Relational, left: Fraction | float, right: Fraction | float) -> NoReturn:
-        sign, bound = hypothesis.rel_op, f"{hypothesis.rhs} = {right}"
-        raise HypothesisError(
-            self.label,
-            f"{hypothesis.lhs} {sign} {hypothesis.rhs}",
-            str(hypothesis.lhs),
-            left,
-            f"choose {hypothesis.lhs} {sign} {right if hypothesis.rhs.is_number else bound}",
-        )
+    def _refuse(self, pairs: list[tuple[Relational, Any, Any]]) -> NoReturn:
+        """None of the alternatives of a hypothesis holds: say what was assumed, what is, and what would do."""
+        assumed, remedies = [], []
+        for hypothesis, _, right in pairs:
+            sign = hypothesis.rel_op
+            bound = f"{right}" if hypothesis.rhs.is_number else f"{hypothesis.rhs} = {right}"
+            assumed.append(f"{hypothesis.lhs} {sign} {hypothesis.rhs}")
+            remedies.append(f"{hypothesis.lhs} {sign} {bound}")
+        argument, value = str(pairs[0][0].lhs), pairs[0][1]
+        raise HypothesisError(self.label, " or ".join(assumed), argument, value, f"choose {' or '.join(remedies)}")
 
 
 def _implied_by_gate(hypothesis: Relational) -> bool:

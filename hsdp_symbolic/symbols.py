@@ -17,33 +17,59 @@ eta, lam, beta, sigma, S_g = (Symbol(name, positive=True) for name in ("eta", "l
 # What a statement asks for besides the run.
 alpha, c, L = (Symbol(name, positive=True) for name in ("alpha", "c", "L"))
 j0, j, k, hit = (Symbol(name, integer=True, nonnegative=True) for name in ("j0", "j", "k", "hit"))
+sigma_mul = Symbol("sigma_mul", positive=True)
+R1, R2, eps_norm = (Symbol(name, nonnegative=True) for name in ("R1", "R2", "eps_norm"))
+w1 = Symbol("w1", positive=True)
+classes = Symbol("classes", integer=True, positive=True)
 t, R, dR, u = (Symbol(name, nonnegative=True) for name in ("t", "R", "dR", "u"))
 
 # Abbreviations, kept atomic in derivations and replaced last: with 1 − ηλ written out, solutions of the
 # same recurrence no longer compare equal.
 N = Symbol("N", integer=True, positive=True)
 m = Symbol("m", integer=True, positive=True)
-q, rho0, sigma2 = (Symbol(name, positive=True) for name in ("q", "rho0", "sigma2"))
+q, q_half, q_balle, rho0, rho_n, rho_mul, sigma2 = (
+    Symbol(name, positive=True) for name in ("q", "q_half", "q_balle", "rho0", "rho_n", "rho_mul", "sigma2")
+)
+
+CONTRACTIONS: dict[Symbol, Expr] = {
+    q: eta * lam,
+    q_half: eta * lam / 2,
+    q_balle: 2 * eta * beta * lam / (beta + lam),
+}
+"""Abbreviations for 1 − step, with the step, which may be tiny: views keep it apart so that no digit is lost."""
 
 ABBREVIATIONS: dict[Symbol, Expr] = {
     sigma2: sigma**2,
     N: floor(n / b),
     m: floor(N / 2),
-    q: 1 - eta * lam,
+    **{symbol: 1 - step for symbol, step in CONTRACTIONS.items()},
     rho0: eta * S_g**2 / (4 * sigma2 * b**2),
+    rho_n: eta * S_g**2 / (4 * sigma2 * n**2),
+    rho_mul: 2 / sigma_mul**2,
 }
-"""What each abbreviation stands for. ρ₀ is the divergence, over its order, that one sensitive step can cost."""
+"""What each abbreviation stands for. ρ₀ is the divergence, over its order, that one sensitive step can cost
+(ρ_n: a step on the full batch; ρ_mul: a step with noise multiplier σ_mul)."""
+
+COSTS = (rho0, rho_n, rho_mul, sigma2)
+"""The abbreviations that a comparison with the paper's printed formulas spells out."""
 
 TEX: dict[Symbol, str] = {
     **{
         symbol: LETTERS[symbol.name].tex
-        for symbol in (n, b, K, eta, lam, beta, sigma, S_g, alpha, c, L, j0, j, k, hit, t, R, dR, u)
+        for symbol in (
+            *(n, b, K, eta, lam, beta, sigma, S_g, alpha, c, L, j0, j, k, hit, t, R, dR, u),
+            *(sigma_mul, R1, R2, eps_norm, w1, classes),
+        )
     },
     sigma2: r"\sigma^2",
     N: "n/b",
     m: r"\lfloor \frac{n}{2b} \rfloor",
     q: r"(1-\eta\lambda)",
+    q_half: r"\left(1-\frac{\eta\lambda}{2}\right)",
+    q_balle: r"\left(1-\frac{2\eta\beta\lambda}{\beta+\lambda}\right)",
     rho0: r"\rho_0",
+    rho_n: r"\rho_n",
+    rho_mul: r"\rho_{mul}",
 }
 """How each symbol is printed: as the paper prints it."""
 
@@ -60,19 +86,26 @@ X, P, G, W = (
     Symbol("W", positive=True),
 )
 theta, shift, order_y = (Symbol(name, real=True) for name in ("theta", "a", "y"))
+other_shift = Symbol("a2", positive=True)
 variance, radius, dim, time, E_alpha, information, V0 = (
-    Symbol(name, positive=True) for name in ("v", "r", "d", "tau", "E_alpha", "I_alpha", "V0")
+    Symbol(name, positive=True) for name in ("v", "radius", "d", "tau", "E_alpha", "I_alpha", "V0")
 )
 density, density_, ratio, divergence, loss, moment = (
     Function(name, positive=True) for name in ("p", "p'", "r", "R", "u", "E")
 )
 weight, inner, inner_max = (Symbol(name, nonnegative=True) for name in ("w", "M_x", "M"))
+mu, nu = (Symbol(name, positive=True) for name in ("mu", "nu"))
+d_mu, d_nu = (Symbol(name, real=True) for name in ("dmu", "dnu"))
+gap, divergence_kl = (Symbol(name, nonnegative=True) for name in ("gap", "KL"))
+rate, moments, shrink, level, falling, hit_factor, small, e_small = (
+    Symbol(name, positive=True) for name in ("rate", "S", "r_miss", "s_log", "e_s", "A_hit", "y_half", "e_half")
+)
+z1, z2, mean_w, high_w, low_w, plain_mean = (
+    Symbol(name, real=True) for name in ("z1", "z2", "m_w", "w_max", "w_min", "w_bar")
+)
+others, square_mean, p1, p2, tau, spread2, top_eig = (
+    Symbol(name, positive=True) for name in ("rest", "E_w2", "p1", "p2", "tau_u", "b2", "M_T")
+)
+along, across = Symbol("a_u", real=True), Symbol("b_v", real=True)
 excess = Symbol("alpha-1", positive=True)
-epoch_factor, epoch_cost = Symbol("r", positive=True), Symbol("A", positive=True)
-
-
-def spell_out(expr: Expr) -> Expr:
-    """`expr` with every abbreviation replaced by what it stands for, down to the run's own letters."""
-    while expr.free_symbols & ABBREVIATIONS.keys():
-        expr = expr.subs(ABBREVIATIONS)
-    return expr
+epoch_factor, epoch_cost = Symbol("r_epoch", positive=True), Symbol("A_epoch", positive=True)

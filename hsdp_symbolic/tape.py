@@ -27,7 +27,7 @@ _SMALLEST = 1e-100
 
 @dataclass(frozen=True)
 class _Slot:
-    """The result of a recorded call, or an input array."""
+    """The result of a recorded call, or an input array; numbered in the order of appearance."""
 
     index: int
 
@@ -65,14 +65,18 @@ class Tape:
     """The array operations of one evaluation, in order."""
 
     def __init__(self) -> None:
-        self._inputs: list[Array] = []
+        self._inputs: dict[_Slot, Array] = {}
         self._calls: dict[_Slot, _Call] = {}
         self._known: dict[_Call, _Slot] = {}
 
-    def read(self, array: Array, magnitude: float) -> Traced:
-        """An input; all inputs are read before the first operation."""
-        self._inputs.append(array)
-        return Traced(self, _Slot(len(self._inputs) - 1), bound=magnitude)
+    def read(self, array: Array, magnitude: float = math.inf) -> Traced:
+        """An input array, of elements no larger than `magnitude`."""
+        slot = self._new_slot()
+        self._inputs[slot] = array
+        return Traced(self, slot, bound=magnitude)
+
+    def _new_slot(self) -> _Slot:
+        return _Slot(len(self._inputs) + len(self._calls))
 
     def record(self, function: Callable[..., Any], *inputs: Any) -> Traced:
         """One call on actual values, made once however often it is asked for."""
@@ -112,43 +116,73 @@ class Tape:
     def _call(self, function: Callable[..., Any], *operands: _Slot | float) -> _Slot:
         call = _Call(function, operands)
         if call not in self._known:
-            slot = _Slot(len(self._inputs) + len(self._calls))
+            slot = self._new_slot()
             self._known[call], self._calls[slot] = slot, call
         return self._known[call]
 
     def play(self, result: Any) -> Array:
         """The value of `result` (a `Traced` of this tape, or a scalar) over the broadcast inputs."""
-        out = np.empty(np.broadcast_shapes(*(array.shape for array in self._inputs)))
+        out = np.empty(np.broadcast_shapes(*(array.shape for array in self._inputs.values())))
         if not isinstance(result, Traced):
             out[...] = result
             return out
-        last = self._settled(result)
-        if last not in self._calls:  # a bare input
-            last = self._call(np.positive, last)
-        assert isinstance(last, _Slot)
-        _Player(self._schedule(last), len(self._inputs) + len(self._calls)).fill(out, self._inputs)
+        _Player(self._schedule(self._last(result)), list(self._inputs)).fill(out, self._aligned(out.ndim))
         return out
 
-    def _schedule(self, last: _Slot) -> list[_Step]:
-        """The calls `last` needs, each with its slot and the slots whose values die with it."""
+    def stepper(self, result: Traced, state: list[Traced]) -> Callable[[], Array]:
+        """A function that computes `result` anew from the current contents of the input arrays in `state`.
+
+        What does not depend on the state is computed now, once. The state must be float64.
+        """
+        steps = self._schedule(self._last(result), keep=True)
+        _, calls = _Player(steps, list(self._inputs)).bind(list(self._inputs.values()))
+        depends, varying = {part.slot for part in state}, []
+        for (slot, call, _), bound_call in zip(steps, calls, strict=True):
+            function, operands, target = bound_call
+            if depends.intersection(call.operands):
+                depends.add(slot)
+                varying.append(bound_call)
+            else:
+                function(*operands, out=target)
+
+        def step() -> Array:
+            for function, operands, target in varying:
+                function(*operands, out=target)
+            last: Array = calls[-1][2]
+            return last
+
+        return step
+
+    def _last(self, result: Traced) -> _Slot:
+        last = self._settled(result)
+        if last in self._inputs:
+            last = self._call(np.positive, last)
+        assert isinstance(last, _Slot)
+        return last
+
+    def _aligned(self, dimensions: int) -> list[Array]:
+        return [array.reshape((1,) * (dimensions - array.ndim) + array.shape) for array in self._inputs.values()]
+
+    def _schedule(self, last: _Slot, *, keep: bool = False) -> list[_Step]:
+        """The calls `last` needs, each with its slot and the slots whose values die with it (none, if kept)."""
         needed, steps = {last}, []
         for slot in reversed(self._calls):
             if slot not in needed:
                 continue
             reads = {operand for operand in self._calls[slot].operands if isinstance(operand, _Slot)}
-            steps.append((slot.index, self._calls[slot], tuple(found.index for found in reads - needed)))
+            steps.append((slot, self._calls[slot], () if keep else tuple(reads - needed)))
             needed |= reads
         return steps[::-1]
 
 
-_Step = tuple[int, _Call, tuple[int, ...]]
+_Step = tuple[_Slot, _Call, tuple[_Slot, ...]]
 
 
 class _Player:
     """Replays a schedule piece by piece; every value gets its buffer beforehand, as allocation is what costs."""
 
-    def __init__(self, steps: list[_Step], slots: int) -> None:
-        self._steps, self._slots = steps, slots
+    def __init__(self, steps: list[_Step], inputs: list[_Slot]) -> None:
+        self._steps, self._inputs = steps, inputs
         self._bound: dict[Any, tuple[list[Any], list[Any]]] = {}
 
     def fill(self, out: Array, arrays: list[Array]) -> None:
@@ -164,7 +198,7 @@ class _Player:
     def _fill_piece(self, out: Array, arrays: list[Array]) -> None:
         key = tuple((array.shape, array.dtype) for array in arrays)
         if key not in self._bound:
-            self._bound[key] = self._bind(arrays)
+            self._bound[key] = self.bind(arrays)
         sources, calls = self._bound[key]
         for array, (buffer, readers) in zip(arrays, sources, strict=True):
             if buffer is not None:
@@ -176,26 +210,29 @@ class _Player:
         function, operands, _ = calls[-1]
         function(*operands, out=out)
 
-    def _bind(self, arrays: list[Array]) -> tuple[list[Any], list[Any]]:
+    def bind(self, arrays: list[Array]) -> tuple[list[Any], list[Any]]:
         """The calls with operands and targets filled in, in place where a value dies.
 
         A source is read where it lies if it is float64 already, and copied to a buffer if not.
         """
-        values: list[Any] = [array if array.dtype == np.float64 else np.empty(array.shape) for array in arrays]
-        values += [None] * (self._slots - len(arrays))
-        readers: list[list[Any]] = [[] for _ in arrays]
+        in_place = {slot: array.dtype == np.float64 for slot, array in zip(self._inputs, arrays, strict=True)}
+        values: dict[_Slot, Array] = {
+            slot: array if in_place[slot] else array.astype(np.float64)
+            for slot, array in zip(self._inputs, arrays, strict=True)
+        }
+        readers: dict[_Slot, list[Any]] = {slot: [] for slot in self._inputs}
         spare: dict[tuple[int, ...], list[Array]] = {}
         calls = []
         for slot, call, dying in self._steps:
-            operands = [values[x.index] if isinstance(x, _Slot) else x for x in call.operands]
+            operands = [values[x] if isinstance(x, _Slot) else x for x in call.operands]
             for position, x in enumerate(call.operands):
-                if isinstance(x, _Slot) and x.index < len(arrays) and values[x.index] is arrays[x.index]:
-                    readers[x.index].append((operands, position))
+                if isinstance(x, _Slot) and in_place.get(x):
+                    readers[x].append((operands, position))
             shape = np.broadcast_shapes(*(x.shape for x in operands if isinstance(x, np.ndarray)))
-            for index in dying:
-                if index >= len(arrays):
-                    spare.setdefault(values[index].shape, []).append(values[index])
+            for dead in dying:
+                if dead not in readers:
+                    spare.setdefault(values[dead].shape, []).append(values[dead])
             values[slot] = spare[shape].pop() if spare.get(shape) else np.empty(shape)
             calls.append((call.function, operands, values[slot]))
-        buffers = [None if value is array else value for value, array in zip(values, arrays, strict=False)]
-        return list(zip(buffers, readers, strict=True)), calls
+        sources = [(None if in_place[slot] else values[slot], readers[slot]) for slot in self._inputs]
+        return sources, calls

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from sympy import Add, Eq, Expr, Piecewise, Pow, S
 from sympy.printing.latex import LatexPrinter
 
-from .nodes import Dot, FirstEpoch, GeometricSum, Over, Plus
-from .symbols import TEX
+from .nodes import Dot, FirstEpoch, GeometricSum, LogAverage, Named, Over, Plus, PowerSum, SampledGaussian
+from .symbols import TEX, hit
 
 if TYPE_CHECKING:
     from .statement import Statement
@@ -52,9 +52,28 @@ class _PaperPrinter(LatexPrinter):
         # K − 1 and n/b − j, not −1 + K and −j + n/b; but 1 − q stays as it is.
         return self._print_Plus(Plus(*sorted(expr.args, key=lambda term: term.could_extract_minus_sign())))
 
+    def _print_Named(self, expr: Named, exp: str | None = None) -> str:
+        return str(expr.args[0]) + (f"^{{{exp}}}" if exp else "")
+
+    def _print_SampledGaussian(self, expr: SampledGaussian) -> str:
+        rate, rho, order = map(self._print, expr.args)
+        weight = rf"\binom{{{order}}}{{k}} \left(1-{rate}\right)^{{{order}-k}} \left({rate}\right)^k"
+        return rf"\log \sum_{{k=0}}^{{{order}}} {weight} e^{{{rho} k(k-1)}}"
+
+    def _print_PowerSum(self, expr: PowerSum) -> str:
+        x, k = map(self._print, expr.args)
+        return rf"\sum_{{k=1}}^{{{k}}} {x}^{{k}}"
+
+    def _print_LogAverage(self, expr: LogAverage) -> str:
+        body, place, count = map(self._print, expr.args)
+        return rf"\log\left(\underset{{0\leq {place}<{count}}}{{Avg}} e^{{{body}}}\right)"
+
     def _print_Piecewise(self, expr: Piecewise) -> str:
-        (inside, _), (outside, _) = expr.args
-        rows = ((inside, r"i_0 \in B_k^j"), (outside, r"i_0 \notin B_k^j"))
+        (first, condition), (second, _) = expr.args
+        if condition.lhs == hit:
+            rows = ((first, r"i_0 \in B_k^j"), (second, r"i_0 \notin B_k^j"))
+        else:
+            rows = ((first, self._print(condition)), (second, r"\text{otherwise}"))
         body = r" \\ ".join(f"{self._print(value)} & {condition}" for value, condition in rows)
         return rf"\begin{{cases}} {body} \end{{cases}}"
 
@@ -69,7 +88,7 @@ def statement_latex(statement: Statement) -> str:
     """The whole statement: what is bounded, the relation, the expression in the paper's order."""
     lines = [f"{statement.bounds} {_RELATIONS[statement.relation]} {latex(statement.shown)}"]
     lines += [rf"\quad\text{{with}}\quad {name} = {latex(expr)}" for name, expr in statement.also]
-    if statement.shown.has(FirstEpoch):
+    if statement.shown.has(FirstEpoch) and not statement.also:
         from .catalogue import statement as lookup
 
         lines.append(rf"\quad\text{{where}}\quad {statement_latex(lookup('eps0'))}")

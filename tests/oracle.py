@@ -18,50 +18,160 @@ def to_mpf(value: Any) -> mpmath.mpf:
     return mpmath.mpf(value.numerator) / value.denominator
 
 
+def step_cost(v: dict[str, Any], size: str = "b") -> mpmath.mpf:
+    """αηS_g²/(4σ²·size²)."""
+    cost = to_mpf(v["alpha"]) * to_mpf(v["eta"]) * to_mpf(v["S_g"]) ** 2
+    return cost / (4 * to_mpf(v["sigma"]) ** 2 * to_mpf(v[size]) ** 2)
+
+
+def contraction(v: dict[str, Any]) -> mpmath.mpf:
+    return 1 - to_mpf(v["eta"]) * to_mpf(v["lam"])
+
+
+def first_epoch(v: dict[str, Any], j: int) -> mpmath.mpf:
+    q = contraction(v)
+    return step_cost(v) * q ** (2 * (j - 1)) * (1 - q**2) / (1 - q ** (2 * j))
+
+
+def whole_epochs(v: dict[str, Any]) -> mpmath.mpf:
+    number = v["n"] // v["b"]
+    half = number // 2
+    decay = contraction(v) ** (2 * (number - half))
+    return first_epoch(v, half) * (1 - decay ** (v["K"] - 1)) / (1 - decay)
+
+
 def strongly_convex(v: dict[str, Any]) -> mpmath.mpf:
     """Theorem 3.3 as printed, to the current mpmath precision."""
-    q, number = 1 - to_mpf(v["eta"]) * to_mpf(v["lam"]), v["n"] // v["b"]
-    half = number // 2
-
-    def first_epoch(j: int) -> mpmath.mpf:
-        cost = to_mpf(v["alpha"]) * to_mpf(v["eta"]) * to_mpf(v["S_g"]) ** 2
-        cost /= 4 * to_mpf(v["sigma"]) ** 2 * to_mpf(v["b"]) ** 2
-        return cost * q ** (2 * (j - 1)) * (1 - q**2) / (1 - q ** (2 * j))
-
-    decay = q ** (2 * (number - half))
-    return first_epoch(half) * (1 - decay ** (v["K"] - 1)) / (1 - decay) + first_epoch(number - v["j0"])
+    return whole_epochs(v) + first_epoch(v, v["n"] // v["b"] - v["j0"])
 
 
 def convex(v: dict[str, Any]) -> mpmath.mpf:
     """Theorem D.4 as printed, with ⌊n/b⌋ for n/b (the paper's footnote)."""
     number = v["n"] // v["b"]
-    cost = to_mpf(v["alpha"]) * to_mpf(v["eta"]) * to_mpf(v["S_g"]) ** 2
-    cost /= 4 * to_mpf(v["sigma"]) ** 2 * to_mpf(v["b"]) ** 2
-    return cost * (mpmath.mpf(v["K"] - 1) / number + mpmath.mpf(1) / (number - v["j0"]))
+    return step_cost(v) * (mpmath.mpf(v["K"] - 1) / number + mpmath.mpf(1) / (number - v["j0"]))
 
 
-THEOREMS = {"thm:strconvexsmooth": strongly_convex, "thm:convexsmooth": convex}
+def shuffle(v: dict[str, Any]) -> mpmath.mpf:
+    """Theorem 4.2 as printed."""
+    number, beta = v["n"] // v["b"], to_mpf(v["alpha"]) - 1
+    average = mpmath.fsum(mpmath.exp(beta * first_epoch(v, number - j0)) for j0 in range(number)) / number
+    return whole_epochs(v) + mpmath.log(average) / beta
 
 
-def draw(rng: random.Random) -> dict[str, Any]:
-    """A setting over the whole domain: ηλ from 1e-15 to 0.99, n/b to 10⁶, K to 10⁹, α from 1 + 1e-6 to 10⁴."""
+def without_replacement(v: dict[str, Any]) -> mpmath.mpf:
+    """Theorem 4.3 as printed: the recursion for S itself."""
+    beta, rate = to_mpf(v["alpha"]) - 1, to_mpf(Fraction(v["b"], v["n"]))
+    growth, power, moment = mpmath.exp(beta * step_cost(v)), contraction(v) ** 2, mpmath.mpf(1)
+    for _ in range(v["K"] * (v["n"] // v["b"])):
+        moment = rate * growth * moment + (1 - rate) * moment**power
+    return mpmath.log(moment) / beta
+
+
+def gradient_descent(v: dict[str, Any]) -> mpmath.mpf:
+    """Theorem D.6 as printed."""
+    x = 1 - to_mpf(v["eta"]) * to_mpf(v["lam"]) / 2
+    return 2 * step_cost(v, "n") * x * (1 - x ** v["K"]) / (1 - x)
+
+
+def gradient_descent_recursion(v: dict[str, Any]) -> mpmath.mpf:
+    """eqn:GD_recursive_complex, step by step."""
+    q2, u, total = contraction(v) ** 2, mpmath.mpf(0), mpmath.mpf(0)
+    for k in range(v["K"]):
+        total = total + q2**k
+        u = (u + 2 * step_cost(v, "n")) * (1 - 1 / (2 * total))
+    return u
+
+
+def _exponential(v: dict[str, Any], size: str) -> mpmath.mpf:
+    decay = to_mpf(v["lam"]) * to_mpf(v["eta"]) * v["K"] / 2
+    return 4 * step_cost(v, size) / (to_mpf(v["eta"]) * to_mpf(v["lam"])) * -mpmath.expm1(-decay)
+
+
+def chourasia(v: dict[str, Any]) -> mpmath.mpf:
+    return _exponential(v, "n")
+
+
+def naive(v: dict[str, Any]) -> mpmath.mpf:
+    return _exponential(v, "b")
+
+
+def balle(v: dict[str, Any]) -> mpmath.mpf:
+    """Appendix D.6, for any j0."""
+    eta, lam, beta = (to_mpf(v[name]) for name in ("eta", "lam", "beta"))
+    number, base = v["n"] // v["b"], 1 - 2 * eta * beta * lam / (beta + lam)
+
+    def one_pass(j0: int) -> mpmath.mpf:
+        if j0 == number - 1:
+            return step_cost(v)
+        return step_cost(v) / (number - j0 - 1) * base ** (mpmath.mpf(number - j0) / 2)
+
+    return (v["K"] - 1) * one_pass(0) + one_pass(v["j0"])
+
+
+def mironov(v: dict[str, Any]) -> mpmath.mpf:
+    """Section 3.3 of Mironov et al.: the binomial sum for whole orders, direct integration for others."""
+    order, rate = to_mpf(v["alpha"]), to_mpf(Fraction(v["b"], v["n"]))
+    rho = step_cost(v) / order
+    if order == int(order):
+        whole = int(order)
+        moment = mpmath.fsum(
+            mpmath.binomial(whole, k) * (1 - rate) ** (whole - k) * rate**k * mpmath.exp(rho * k * (k - 1))
+            for k in range(whole + 1)
+        )
+    else:
+        spread = mpmath.sqrt(2 * rho)
+
+        def integrand(x: mpmath.mpf) -> mpmath.mpf:
+            return (1 - rate + rate * mpmath.exp(spread * x - rho)) ** order * mpmath.npdf(x)
+
+        far = order * spread
+        moment = mpmath.quad(integrand, [-40, -10, 0, 10, *mpmath.linspace(10, far + 40, 12)[1:]])
+    return v["K"] * (v["n"] // v["b"]) * mpmath.log(moment) / (order - 1)
+
+
+THEOREMS = {
+    "thm:strconvexsmooth": strongly_convex,
+    "thm:convexsmooth": convex,
+    "thm:GD_tighter": gradient_descent,
+    "thm:GD_baseline": chourasia,
+    "thm:naive_RDP_baseline": naive,
+    "balle2019": balle,
+}
+"""Closed forms, which are good to the ends of the domain."""
+
+SUMS = {
+    "thm:shuffle": (shuffle, {"batches": 300}),
+    "thm:amp_samp_wo_replacement": (without_replacement, {"batches": 40, "epochs": 12}),
+    "thm:GD_tighter:recursion": (gradient_descent_recursion, {"epochs": 300}),
+    "mironov2019": (mironov, {"batches": 10**6, "order": 60}),
+}
+"""Statements with a sum or a recursion, which this oracle does term by term, and what it can afford."""
+
+
+def draw(
+    rng: random.Random, *, batches: float = 1e6, epochs: float = 1e9, order: float = 1e4, log_cost: float = 0
+) -> dict[str, Any]:
+    """A setting over the whole domain: ηλ from 1e-15 to 0.99, n/b to 10⁶, K to 10⁹, α from 1 + 1e-6 to 10⁴.
+
+    The bounds on batches, epochs and orders may be lowered for a slow oracle.
+    """
 
     def log_uniform(low: float, high: float) -> float:
         return math.exp(rng.uniform(math.log(low), math.log(high)))
 
     lam = Fraction(repr(log_uniform(1e-3, 1e3)))
     eta = Fraction(repr(log_uniform(1e-15, 0.989))) / lam
-    number, b = int(log_uniform(2, 1e6)), rng.choice([1, 2, 7, 128])
+    number, b = int(log_uniform(2, batches)), rng.choice([1, 2, 7, 128])
     return {
         "n": number * b + rng.randrange(b),
         "b": b,
-        "K": rng.choice([1, 2, int(log_uniform(1, 1e9)), 10**9]),
+        "K": rng.choice([1, 2, int(log_uniform(1, epochs)), int(epochs)]),
         "eta": eta,
         "lam": lam,
         "beta": lam,
         "sigma": Fraction(repr(log_uniform(1e-3, 1e3))),
         "S_g": Fraction(repr(log_uniform(1e-3, 1e3))),
-        "alpha": Fraction(repr(1 + log_uniform(1e-6, 9999))),
+        "alpha": Fraction(repr(1 + log_uniform(1e-6, order - 1))) if rng.random() < 0.7 else rng.randint(2, int(order)),
         "j0": rng.choice([0, number - 1, rng.randrange(number), max(0, number - int(log_uniform(1, 1e3)))]),
     }
 
@@ -70,3 +180,12 @@ def split(v: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """The parameters of the run, and the arguments α and j0."""
     arguments = {name: v[name] for name in ("alpha", "j0")}
     return {name: value for name, value in v.items() if name not in arguments}, arguments
+
+
+def tame(v: dict[str, Any], rng: random.Random) -> dict[str, Any]:
+    """The same with the cost of a step, α(α−1)ρ₀, between 1e-20 and 300: where a slow oracle can follow."""
+    wanted = math.exp(rng.uniform(math.log(1e-20), math.log(300)))
+    order = float(v["alpha"])
+    rho = wanted / (order * max(order - 1, 1e-6))
+    sigma = math.sqrt(float(v["eta"]) * float(v["S_g"]) ** 2 / (4 * rho * v["b"] ** 2))
+    return {**v, "sigma": Fraction(repr(sigma))}

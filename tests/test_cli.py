@@ -164,5 +164,5 @@ def test_a_reader_that_goes_away_is_no_error():
     piped = subprocess.run(
         f"{sys.executable} -m hsdp_symbolic list | head -1", shell=True, capture_output=True, text=True, check=True
     )
-    assert piped.stdout.startswith("lem:post_proc")
+    assert piped.stdout.startswith("thm:naive_RDP_baseline")
     assert piped.stderr == ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from sympy import Float, Integer, Rational, Symbol, log
 
@@ -47,10 +49,17 @@ def test_the_two_primitive_lsi_facts_and_the_analytic_facts_are_the_only_citatio
         "Vempala & Wibisono 2019, Section 2.2",
         "Green's first identity, with the decay of p_t and p_t'",
         "dominated convergence, for E_α finite near α",
+        "dominated convergence, for Gaussian convolutions",
         "van Erven & Harremoës 2014, Theorem 9",
         "van Erven & Harremoës 2014, Theorem 13",
         "Mironov 2017, Proposition 1",
+        "Mironov, Talwar & Zhang 2019, Theorems 4, 5 and Section 3.3",
+        "Balle et al. 2019, Theorem 5",
+        "Jensen's inequality",
     }
+    guarantees = (Path(__file__).parent.parent / "proofs_check" / "GUARANTEES.md").read_text()
+    for name in ("Vempala & Wibisono", "van Erven & Harremoës", "Mironov 2017", "Balle et al.", "Jensen"):
+        assert name in guarantees
 
 
 def test_statements_hold_no_inexact_number():
@@ -99,6 +108,14 @@ class TestChecksCanFail:
     def test_certificate_that_does_not_add_up(self):
         assert not Certificate(Integer(0), q, ((q**2, Slack(Integer(1), "")),)).verify().verdict.passes
 
+    def test_certificate_with_a_negative_slack(self):
+        assert (
+            not Certificate(Integer(1), Integer(0), ((Integer(1), Slack(Integer(-1), "trust me")),))
+            .verify()
+            .verdict.passes
+        )
+        assert not Certificate(q, Integer(0), ((Integer(1), Slack(-q, "trust me")),)).verify().verdict.passes
+
     def test_limit(self):
         assert Limit(GeometricSum(1 / (1 + p), index), p, Integer(0), index).verify().verdict is Verdict.PROVED
         assert not Limit(GeometricSum(1 / (1 + p), index), p, Integer(0), index + 1).verify().verdict.passes
@@ -142,3 +159,36 @@ class TestAlgebra:
         assert all(not is_zero(variant - expr) for _, variant in found)
         assert any("shifted" in what for what, _ in found)
         assert any("exponent" in what for what, _ in found)
+
+
+class TestHypothesesAreUsed:
+    """Change a hypothesis, and the certificate that leans on it fails."""
+
+    def test_step_size(self):
+        from hsdp_symbolic.checks import Derivation
+        from hsdp_symbolic.paper.lsi import contraction
+        from hsdp_symbolic.symbols import beta, eta, lam
+
+        for factor, passes in ((2, True), (4, False), (3, False)):
+            d = Derivation()
+            contraction(d, lam, eta < factor / (lam + beta))
+            assert all(step.check.verify().verdict.passes for step in d.steps) is passes
+
+    def test_ranges(self):
+        from hsdp_symbolic.symbols import b, j0, n
+
+        for hypothesis, passes in ((b <= n / Integer(2), True), (b <= n, False)):
+            certificate = Certificate(Integer(2), n / b, ((2 / b, Slack.of(hypothesis)),))
+            assert certificate.verify().verdict.passes is passes
+        for hypothesis, passes in ((j0 <= N - 1, True), (j0 <= N, False)):
+            certificate = Certificate(Integer(1), N - j0, ((Integer(1), Slack.of(hypothesis)),))
+            assert certificate.verify().verdict.passes is passes
+
+
+def test_no_two_symbols_of_the_alphabet_are_one():
+    from sympy import Symbol as SymPySymbol
+
+    from hsdp_symbolic import symbols
+
+    found = [value for value in vars(symbols).values() if isinstance(value, SymPySymbol)]
+    assert len(found) == len(set(found)) == len({symbol.name for symbol in found if symbol.name != "t"}) + 1

@@ -218,7 +218,7 @@ class TestLabels:
             statement(label)
 
     def test_order_is_the_papers(self):
-        assert labels()[:3] == ("lem:post_proc", "lem:recursive", "thm:strconvexsmooth")
+        assert labels()[:4] == ("thm:naive_RDP_baseline", "lem:post_proc", "lem:recursive", "thm:strconvexsmooth")
 
 
 class TestSetting:

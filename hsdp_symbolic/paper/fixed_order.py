@@ -21,7 +21,6 @@ from ..symbols import (
     Y,
     alpha,
     b,
-    beta,
     c,
     epoch_cost,
     epoch_factor,
@@ -31,9 +30,9 @@ from ..symbols import (
     j,
     j0,
     k,
-    lam,
     m,
     n,
+    other_shift,
     p,
     q,
     rho0,
@@ -42,24 +41,28 @@ from ..symbols import (
     u,
 )
 from . import gaussian
-from .lsi import lsi_convex, lsi_strongly_convex
+from .lsi import CONVEX_STEP, LOSS, STRONGLY_CONVEX, lsi_convex, lsi_strongly_convex
 from .postprocessing import one_step
 
 FIRST_EPOCH = "eqn:proof_strongly_convex_first_epoch"
 MIRONOV = "Mironov 2017, Proposition 1"
-_ORDER = Gt(alpha, 1)
-_EPOCHS = Ge(K, 1, evaluate=False)
-_STRONGLY_CONVEX = (Gt(lam, 0, evaluate=False), lam <= beta, eta < 2 / (lam + beta))
+ORDER = Gt(alpha, 1)
+EPOCHS = Ge(K, 1, evaluate=False)
+TWO_BATCHES = b <= n / Integer(2)
+HIDDEN = (
+    LOSS.format("λ-strongly convex"),
+    "only the last iterate is released; neighbouring datasets differ in one record, replaced",
+)
 _BATCH = j0 <= N - 1
-_STEP_COST = Over(times(alpha, eta, S_g**2), times(4, sigma**2, b**2))
+STEP_COST = Over(times(alpha, eta, S_g**2), times(4, sigma**2, b**2))
 
 
-def _sensitive(before: Expr) -> Expr:
+def after_hit(before: Expr) -> Expr:
     """u after a batch with the differing record (lem:recursive)."""
     return one_step().expr.subs(hit, 1).subs(u, before)
 
 
-def _shared(before: Expr, lsi: Statement, epoch: Expr, updates: Expr, lipschitz: Expr) -> Expr:
+def after_shared(before: Expr, lsi: Statement, epoch: Expr, updates: Expr, lipschitz: Expr) -> Expr:
     """u after a batch without the record, the LSI constant being that after `epoch` epochs and `updates` updates."""
     constant = lsi.expr.subs({k: epoch, j: updates}, simultaneous=True)
     return one_step().expr.subs(hit, 0).subs({u: before, c: constant, L: lipschitz}, simultaneous=True)
@@ -79,12 +82,10 @@ def _first_epoch(d: Derivation, lsi: Statement, lipschitz: Expr, ratio: Expr, so
             "coins (3/4, 1/2) and (1/2, 1/4), mixed evenly",
         ),
     )
-    first = d.identity(
-        "Both runs start alike (u = 0); the first update holds the record.", _sensitive(Integer(0)), rho0
-    )
+    first = d.identity("Both runs start alike (u = 0); the first update holds the record.", after_hit(Integer(0)), rho0)
     d.identity(
         "Each later update of the epoch multiplies u by the factor of lem:recursive at the constant after i updates.",
-        _shared(Y, lsi, Integer(0), i, lipschitz),
+        after_shared(Y, lsi, Integer(0), i, lipschitz),
         Y * ratio,
     )
     d.check(
@@ -101,11 +102,11 @@ def _chi_square_moment(mu: Rational, nu: Rational) -> Rational:
 
 def _compose(d: Derivation, says: str) -> None:
     """Rényi composition, with the Gaussian witness in which it is an equality."""
-    product = gaussian.renyi().subs(shift**2, shift**2 + b**2)
+    product = gaussian.renyi().subs(shift**2, shift**2 + other_shift**2)
     d.cite(
-        f"{says} (witness: independent Gaussian shifts a and b)",
+        f"{says} (witness: independent Gaussian shifts a and a2).",
         MIRONOV,
-        Identity(gaussian.renyi() + gaussian.renyi().subs(shift, b), product),
+        Identity(gaussian.renyi() + gaussian.renyi().subs(shift, other_shift), product),
     )
 
 
@@ -120,10 +121,12 @@ def first_epoch() -> Statement:
         per_order,
         rho0 / GeometricSum(q**-2, j),
     )
-    shown = Dot(_STEP_COST, q ** times(2, j - 1), Over(1, GeometricSum(q**2, j)))
+    shown = Dot(STEP_COST, q ** times(2, j - 1), Over(1, GeometricSum(q**2, j)))
     d.printed(alpha * monotone, shown)
     return Statement(
         label=FIRST_EPOCH,
+        kind="equation",
+        assumes=HIDDEN,
         title="First-epoch bound",
         where="Appendix D.5, used in Theorem 3.3",
         says="ε after j iterations of the first epoch, for data in the first mini-batch.",
@@ -131,10 +134,32 @@ def first_epoch() -> Statement:
         relation="=",
         expr=alpha * monotone,
         shown=shown,
-        hypotheses=(_ORDER, Ge(j, 1), j <= N, *_STRONGLY_CONVEX),
+        hypotheses=(ORDER, Ge(j, 1), j <= N, *STRONGLY_CONVEX),
         steps=tuple(d.steps),
         uses=("lem:LSIseq_stronglyconvex", "lem:recursive"),
     )
+
+
+def _batch_in_range(d: Derivation) -> None:
+    d.at_most(
+        "The record's batch exists, so N − j0 ≥ 1 updates follow its last use.",
+        Integer(1),
+        N - j0,
+        [(Integer(1), Slack.of(_BATCH))],
+    )
+
+
+_DECAY = q ** (2 * (N - m))
+
+
+def first_term() -> Expr:
+    """What K − 1 whole epochs leave behind: the term thm:strconvexsmooth and thm:shuffle share."""
+    return first_epoch().expr.subs(j, m) * GeometricSum(_DECAY, K - 1)
+
+
+def first_term_shown() -> Expr:
+    """The same, as the paper prints it."""
+    return Dot(FirstEpoch(m, alpha), Over(1 - q ** times(2, K - 1, N - m), 1 - q ** times(2, N - m)))
 
 
 @cache
@@ -143,15 +168,21 @@ def strongly_convex() -> Statement:
     d = Derivation()
     start = first_epoch().expr / alpha  # ε₀^j over its order
     lsi = lsi_strongly_convex()
+    d.at_most(
+        "An epoch has at least two batches, so m = ⌊n/2b⌋ ≥ 1 and ε_0^m is defined.",
+        Integer(2),
+        n / b,
+        [(2 / b, Slack.of(TWO_BATCHES))],
+    )
     _compose(
         d, "First m updates of an epoch: they cost at most what they cost from a fixed start, ε_k^m ≤ ε_k^0 + ε_0^m"
     )
     kept = q ** (2 * i) * GeometricSum(q**2, k * N + m) / GeometricSum(q**2, k * N + m + i)
     d.check(
         "The other updates hold no record: after i of them u is multiplied by this (telescoping again).",
-        Induction(kept, i, 0, Integer(1), Y, _shared(Y, lsi, k, m + i, q)),
+        Induction(kept, i, 0, Integer(1), Y, after_shared(Y, lsi, k, m + i, q)),
     )
-    decay = q ** (2 * (N - m))
+    decay = _DECAY
     d.at_most(
         "Over the N − m updates that end epoch k the multiplier is at most q^(2(N−m)).",
         kept.subs(i, N - m),
@@ -163,10 +194,11 @@ def strongly_convex() -> Statement:
             )
         ],
     )
+    solved = epoch_cost * epoch_factor * GeometricSum(epoch_factor, i)
     d.check(
         "So one epoch maps u to r(u + a), with r = q^(2(N−m)) and a the cost of m updates: solve over epochs.",
         Induction(
-            epoch_cost * epoch_factor * GeometricSum(epoch_factor, i),
+            solved,
             i,
             0,
             Integer(0),
@@ -176,9 +208,10 @@ def strongly_convex() -> Statement:
         ),
     )
     _compose(d, "A record in batch j0 sees K−1 whole epochs and N−j0 further updates: ε ≤ ε_(K−1)^0 + ε_0^(N−j0)")
-    carried = decay * start.subs(j, m) * GeometricSum(decay, K - 1)
+    _batch_in_range(d)
+    printed = first_term() / alpha
+    carried = solved.subs({epoch_factor: decay, epoch_cost: start.subs(j, m), i: K - 1}, simultaneous=True)
     last = start.subs(j, N - j0)
-    printed = start.subs(j, m) * GeometricSum(decay, K - 1)
     d.identity(
         "Term by term against the theorem: the first term carries a factor q^(2(N−m)) that the last line of the "
         "paper's proof drops; the second term is the same.",
@@ -198,9 +231,7 @@ def strongly_convex() -> Statement:
         domain={q: 1 / (1 + p)},
     )
     expr = alpha * printed + alpha * last  # not factored: each term reaches its own scale before they are added
-    power = q ** times(2, N - m)
-    geometric = Over(1 - q ** times(2, K - 1, N - m), 1 - power)
-    shown = Plus(Dot(FirstEpoch(m, alpha), geometric), FirstEpoch(N - j0, alpha))
+    shown = Plus(first_term_shown(), FirstEpoch(N - j0, alpha))
     d.printed(expr, shown, first_epoch=undisplay(first_epoch().shown), index=j)
     return Statement(
         label="thm:strconvexsmooth",
@@ -211,9 +242,10 @@ def strongly_convex() -> Statement:
         relation="<=",
         expr=expr,
         shown=shown,
-        hypotheses=(_ORDER, _EPOCHS, b <= n / Integer(2), *_STRONGLY_CONVEX, _BATCH),
+        hypotheses=(ORDER, EPOCHS, TWO_BATCHES, *STRONGLY_CONVEX, _BATCH),
         steps=tuple(d.steps),
         uses=(FIRST_EPOCH, "lem:LSIseq_stronglyconvex", "lem:recursive"),
+        assumes=HIDDEN,
     )
 
 
@@ -234,6 +266,7 @@ def convex() -> Statement:
         Induction(epochs, i, 0, Integer(0), Y, Y + per_order.subs(j, N), cross_check=True),
     )
     _compose(d, "A record in batch j0 sees K−1 whole epochs and N−j0 further updates: ε ≤ (K−1)·ε_0^N + ε_0^(N−j0)")
+    _batch_in_range(d)
     expr = alpha * (epochs.subs(i, K - 1) + per_order.subs(j, N - j0))
     limit_of_other = alpha * rho0 * ((K - 1) / m + 1 / (N - j0))
     d.check(
@@ -247,7 +280,7 @@ def convex() -> Statement:
         [(alpha * rho0 * (K - 1) / (N * m), Slack(N - m, "m = ⌊N/2⌋ ≤ N"))],
         domain={K: 1 + i},
     )
-    shown = Plus(Dot(_STEP_COST, Over(1, N), K - 1), Dot(_STEP_COST, Over(1, N - j0)))
+    shown = Plus(Dot(STEP_COST, Over(1, N), K - 1), Dot(STEP_COST, Over(1, N - j0)))
     d.printed(expr, shown)
     return Statement(
         label="thm:convexsmooth",
@@ -258,7 +291,8 @@ def convex() -> Statement:
         relation="<=",
         expr=expr,
         shown=shown,
-        hypotheses=(_ORDER, _EPOCHS, eta < 2 / beta, _BATCH),
+        hypotheses=(ORDER, EPOCHS, CONVEX_STEP, _BATCH),
         steps=tuple(d.steps),
         uses=("lem:LSIseq_convex", "lem:recursive"),
+        assumes=(LOSS.format("convex"), HIDDEN[1]),
     )

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from functools import cache
 
-from sympy import Expr, Integer
+from sympy import Expr, Gt, Integer
+from sympy.core.relational import Relational
 
-from ..checks import Derivation, Identity, Induction, Limit, Slack
+from ..checks import Derivation, Identity, Induction, Limit, Slack, domain_of
 from ..nodes import Dot, GeometricSum, Over, Plus, times
 from ..statement import Statement
 from ..symbols import (
@@ -33,7 +34,6 @@ from ..symbols import (
     p,
     q,
     sigma2,
-    slack,
     t,
     theta,
     variance,
@@ -64,27 +64,40 @@ def noisy_step(inverse_c: Expr, lipschitz: Expr, time: Expr) -> Expr:
 def cite_lsi_facts(d: Derivation) -> None:
     """The two primitive facts, each checked on the Gaussian, whose LSI constant is 1/variance."""
     d.cite(
-        "A map with Lipschitz constant L turns the LSI constant c into c/L² (witness: the variance of L·θ).",
+        "A map with Lipschitz constant L turns the LSI constant c into c/L² (witness: Gaussian variances scale alike).",
         VEMPALA_16,
         Identity(gaussian.expectation((L * theta) ** 2, Integer(0), variance), pushforward(variance, L)),
     )
     both = [gaussian.expectation(theta**2, Integer(0), part) for part in (variance, 2 * t * sigma2)]
     d.cite(
-        "Adding independent N(0, 2tσ²I) turns 1/c into 1/c + 2tσ² (witness: the variance of a sum).",
+        "Adding independent N(0, 2tσ²I) turns 1/c into 1/c + 2tσ² (witness: Gaussian variances add alike).",
         VEMPALA_17,
         Identity(sum(both), convolution(variance, t)),
     )
 
 
-def contraction(d: Derivation, modulus: Expr) -> Expr:
+CONVEX_STEP = eta < 2 / beta
+STRONGLY_CONVEX = (Gt(lam, 0, evaluate=False), lam <= beta, eta < 2 / (lam + beta))
+LOSS = "the loss of every record is β-smooth and {}; total gradients have l2-sensitivity S_g"
+
+
+def contraction(d: Derivation, modulus: Expr, step_size: Relational) -> Expr:
     """The Lipschitz constant of f(θ) = θ − η∇ℓ(θ), for ℓ strongly convex with `modulus` and β-smooth.
+
+    Smoothness and convexity are used as quadratic bounds, ℓ(y) − ℓ(x) − ⟨∇ℓ(x), y − x⟩ between (μ/2)‖y − x‖² and
+    (β/2)‖y − x‖². `step_size` is the hypothesis of the statement that calls this.
 
     X, P, G stand for ‖Δθ‖², ⟨Δ∇ℓ, Δθ⟩, ‖Δ∇ℓ‖² at two points: the argument holds in any dimension, and for the
     average loss of a batch as for a single one. (For β = λ the vector w below is 0 and all is equality.)
     """
     smoothness = beta - modulus
+    d.identity(
+        "With μ the modulus of convexity, φ = ℓ − (μ/2)‖·‖² is convex and (β−μ)-smooth: (μ/2)‖·‖² contributes exactly "
+        "(μ/2)‖y − x‖² to the quadratic bounds (coordinate by coordinate, y = x + Δ).",
+        modulus / 2 * ((length + x_i) ** 2 - length**2 - 2 * length * x_i) + smoothness / 2 * x_i**2,
+        beta / 2 * x_i**2,
+    )
     w2 = d.identity(
-        "With μ the modulus of convexity, φ = ℓ − (μ/2)‖·‖² is convex and (β−μ)-smooth; "
         "w = Δ∇φ has ‖w‖² = G − 2μP + μ²X (coordinate by coordinate).",
         (gradient_i - modulus * x_i) ** 2,
         gradient_i**2 - 2 * modulus * gradient_i * x_i + modulus**2 * x_i**2,
@@ -118,14 +131,14 @@ def contraction(d: Derivation, modulus: Expr) -> Expr:
     )
     factor = 1 - eta * modulus
     d.at_most(
-        f"For η < 2/(μ + β) the step contracts by 1 − ημ (here μ = {modulus}).",
+        f"For {step_size} the step contracts by 1 − ημ (here μ = {modulus}).",
         moved.expand().subs({gradient_i**2: G, gradient_i * x_i: P, x_i**2: X}, simultaneous=True),
         factor**2 * X,
         [
             (2 * eta / (beta + modulus), Slack(cocoercive, "co-coercivity")),
             (eta * (2 / (beta + modulus) - eta), Slack(G - modulus**2 * X, "gradients differ by at least μ‖Δθ‖")),
         ],
-        domain={beta: 2 / (eta + slack) - modulus},
+        domain=domain_of(step_size, beta),
     )
     return factor
 
@@ -152,10 +165,12 @@ _INDICES = (k <= K - 1, j <= N - 1, k * N + j >= 1)
 def lsi_convex() -> Statement:
     """`lem:LSIseq_convex`."""
     d = Derivation()
-    factor = contraction(d, Integer(0))
+    factor = contraction(d, Integer(0), CONVEX_STEP)
     inverse_c = _sequence(d, factor, 2 * eta * sigma2 * i)
     return Statement(
         label="lem:LSIseq_convex",
+        kind="lemma",
+        assumes=(LOSS.format("convex"), "the start is a fixed point"),
         title="LSI constants for convex smooth loss",
         where="Lemma D.2 (Appendix D.3)",
         says="LSI constant of the parameters after k epochs and j iterations, for convex β-smooth loss.",
@@ -163,7 +178,7 @@ def lsi_convex() -> Statement:
         relation="=",
         expr=1 / inverse_c,
         shown=d.printed(1 / inverse_c, Over(1, Dot(times(2, eta, sigma2), Plus(k * N, j)))),
-        hypotheses=(eta < 2 / beta, *_INDICES),
+        hypotheses=(CONVEX_STEP, *_INDICES),
         steps=tuple(d.steps),
     )
 
@@ -172,7 +187,9 @@ def lsi_convex() -> Statement:
 def lsi_strongly_convex() -> Statement:
     """`lem:LSIseq_stronglyconvex`."""
     d = Derivation()
-    d.identity("The contraction factor is what q abbreviates.", contraction(d, lam), ABBREVIATIONS[q])
+    d.identity(
+        "The contraction factor is what q abbreviates.", contraction(d, lam, STRONGLY_CONVEX[-1]), ABBREVIATIONS[q]
+    )
     inverse_c = _sequence(d, q, 2 * eta * sigma2 * GeometricSum(q**2, i))
     d.check(
         "For q → 1 (q = 1/(1+p), p ↓ 0) it becomes the constant of the convex case.",
@@ -180,6 +197,8 @@ def lsi_strongly_convex() -> Statement:
     )
     return Statement(
         label="lem:LSIseq_stronglyconvex",
+        kind="lemma",
+        assumes=(LOSS.format("λ-strongly convex"), "the start is a fixed point"),
         title="LSI constants for strongly convex smooth loss",
         where="Lemma D.3 (Appendix D.3)",
         says="LSI constant of the parameters after k epochs and j iterations, for λ-strongly convex β-smooth loss.",
@@ -189,6 +208,6 @@ def lsi_strongly_convex() -> Statement:
         shown=d.printed(
             1 / inverse_c, Dot(Over(1, times(2, eta, sigma2)), Over(1, GeometricSum(q**2, Plus(k * N, j))))
         ),
-        hypotheses=(lam <= beta, eta < 2 / (lam + beta), *_INDICES),
+        hypotheses=(*STRONGLY_CONVEX, *_INDICES),
         steps=tuple(d.steps),
     )

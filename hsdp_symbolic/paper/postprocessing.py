@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from functools import cache
 
-from sympy import Derivative, Eq, Expr, Integer, Lambda, Piecewise, diff, exp, integrate, log, pi
+from sympy import Derivative, Eq, Expr, Integer, Lambda, Lt, Piecewise, Rational, diff, exp, integrate, log, pi
 
-from ..checks import Certificate, Derivation, Identity, Slack, SolvesPDE
+from ..checks import AtPoint, Certificate, Derivation, Identity, Slack, SolvesPDE
 from ..nodes import Dot, Over, Plus, times
 from ..statement import Statement
 from ..symbols import (
@@ -28,6 +28,7 @@ from ..symbols import (
     density_,
     dim,
     divergence,
+    divergence_kl,
     dR,
     eta,
     excess,
@@ -38,6 +39,7 @@ from ..symbols import (
     loss,
     moment,
     order_y,
+    other_shift,
     radius,
     ratio,
     rho0,
@@ -77,10 +79,16 @@ def information_lower_bound() -> Statement:
     )
     kl = gaussian.expectation(gaussian.log_ratio(), shift, variance)
     fisher = gaussian.expectation(diff(gaussian.log_ratio(), theta) ** 2, shift, variance)
+    reference = "Vempala & Wibisono 2019, Section 2.2"
     d.cite(
-        "LSI with constant c ⇔ KL(ρ‖ν) ≤ J(ρ‖ν)/(2c) for all ρ (witness: equality for N(a, v), N(0, v), c = 1/v).",
-        "Vempala & Wibisono 2019, Section 2.2",
+        "LSI with constant c ⇔ KL(ρ‖ν) ≤ J(ρ‖ν)/(2c) for all ρ (witness: equality for N(a, v), N(0, v), c = 1/v) …",
+        reference,
         Identity(kl, fisher / (2 / variance)),
+    )
+    d.cite(
+        "… and strict inequality, in this direction, for ρ = N(0, 2), ν = N(0, 1): KL = (1 − log 2)/2, J = 1/2, c = 1.",
+        reference,
+        AtPoint((1 - log(2)) / 2, Rational(1, 4), Lt, "ρ = N(0, 2), ν = N(0, 1)"),
     )
     d.identity(
         "KL(ρ‖ν) = E_ν[(μ/ν)^α·(α·log(μ/ν) − log E_α)]/E_α.",
@@ -106,6 +114,12 @@ def information_lower_bound() -> Statement:
         2 * c / alpha**2 * (_R + alpha * (alpha - 1) * diff(_R, alpha)),
     )
     expr = _as_numbers(rate)
+    d.at_most(
+        "Together: (2c/α²)·KL ≤ J/α² = I_α/E_α, so I_α/E_α is at least this (here I stands for J).",
+        2 * c / alpha**2 * divergence_kl,
+        information / alpha**2,
+        [(1 / alpha**2, Slack(information - 2 * c * divergence_kl, "LSI: KL ≤ J/(2c)"))],
+    )
     score = diff(gaussian.log_ratio(), theta) ** 2
     d.identity(
         "Attained: for the Gaussian pair with c = 1/v both sides equal a²/v².",
@@ -114,6 +128,8 @@ def information_lower_bound() -> Statement:
     )
     return Statement(
         label="lem:i_by_e_lower",
+        kind="lemma",
+        assumes=("ν satisfies a log-Sobolev inequality with constant c; μ and ν have smooth densities",),
         title="Fisher-type information against the divergence",
         where="Lemma D.1 (Appendix D)",
         says="Lower bound on I_α/E_α for laws with LSI constant c, given R_α and its derivative in the order.",
@@ -157,6 +173,11 @@ def diffusion_rate() -> Statement:
         diff(f**alpha * g ** (1 - alpha), time),
         alpha * r ** (alpha - 1) * diff(f, time) - (alpha - 1) * r**alpha * diff(g, time),
     )
+    d.cite(
+        "∂_t and the integral may be exchanged (witness: Gaussian pair, both sides of ∂_t log E_α).",
+        "dominated convergence, for Gaussian convolutions",
+        _time_exchange(),
+    )
     heat = {diff(f, time): sigma2 * diff(f, theta, 2), diff(g, time): sigma2 * diff(g, theta, 2)}
     d.identity(
         "Substituting both Fokker–Planck equations.",
@@ -193,10 +214,11 @@ def diffusion_rate() -> Statement:
         "The LSI constant after the map and noise of variance 2tσ² is c_t.", c_t, 1 / (L**2 / c + 2 * t * sigma2)
     )
     lower = information_lower_bound().expr.subs(c, c_t)
-    bound = d.identity(
-        "With lem:i_by_e_lower at c_t, −ασ²·I_α/E_α is at most the right-hand side.",
-        -alpha * sigma2 * lower,
+    bound = d.at_most(
+        "With lem:i_by_e_lower at c_t (I stands for I_α/E_α), −ασ²·I_α/E_α is at most the right-hand side.",
+        -alpha * sigma2 * information,
         -c_t * 2 * sigma2 * (R / alpha + (alpha - 1) * dR),
+        [(alpha * sigma2, Slack(information - lower, "lem:i_by_e_lower"))],
     )
     spread = noisy_step(variance, L, t)
     gaussian_r = gaussian.renyi().subs({shift: L * shift, variance: spread}, simultaneous=True)
@@ -207,6 +229,8 @@ def diffusion_rate() -> Statement:
     )
     return Statement(
         label="lem:post_proc",
+        kind="lemma",
+        assumes=("μ and ν satisfy a log-Sobolev inequality with constant c; the map is L-Lipschitz",),
         title="Rate of the divergence under additive Gaussian noise",
         where="Lemma 3.1 (proof in Appendix D.1)",
         says="Upper bound on ∂R_α/∂t while Gaussian noise is added after an L-Lipschitz map.",
@@ -220,6 +244,16 @@ def diffusion_rate() -> Statement:
         steps=tuple(d.steps),
         uses=("lem:i_by_e_lower",),
     )
+
+
+def _time_exchange() -> Identity:
+    """∂_t log E_α of N(a, v + 2σ²t) against N(0, v + 2σ²t), outside and inside the integral."""
+    spread = variance + 2 * sigma2 * t
+    outside = diff(gaussian.log_moment().subs(variance, spread), t)
+    # Inside: ∂_t log of the integrand p^α·p'^(1−α), whose tilted law is N(α·a, v + 2σ²t).
+    exponent = (alpha * gaussian.log_ratio() + gaussian.log_density(Integer(0))).subs(variance, spread)
+    inside = gaussian.expectation(diff(exponent - log(spread) / 2, t), alpha * shift, spread)
+    return Identity(outside, inside)
 
 
 def _cite_green(d: Derivation) -> None:
@@ -241,7 +275,9 @@ def _cite_green(d: Derivation) -> None:
 def one_step() -> Statement:
     """`lem:recursive`: what one noisy update does to the divergence over its order."""
     d = Derivation()
-    decay = 2 * sigma2 / (V0 + 2 * t * sigma2)  # 2σ²·c_t, with V0 = L²/c
+    _cite_data_processing(d, "the map f alone costs nothing, R of f#μ, f#ν is at most R of μ, ν")
+    # 2σ²·c_t, read off lem:post_proc by setting R = α, ∂_α R = 0; V0 stands for L²/c.
+    decay = -diffusion_rate().expr.subs({R: alpha, dR: 0}, simultaneous=True).subs(c, L**2 / V0)
     growth = _characteristics(d, decay)
     factor = growth.subs({V0: L**2 / c, t: eta})
     kept = d.identity(
@@ -273,6 +309,8 @@ def one_step() -> Statement:
     order = Plus(Over(alpha - 1, growth), 1)
     return Statement(
         label="lem:recursive",
+        kind="lemma",
+        assumes=("both laws satisfy a log-Sobolev inequality with constant c; the update map is L-Lipschitz",),
         title="One noisy update",
         where="Lemma 3.2 (proof in Appendix D.2)",
         says="R_α/α after one update, from u = R_α'/α' before it (hit = 0, record not in batch) or R_α/α (hit = 1).",
@@ -329,35 +367,36 @@ def _characteristics(d: Derivation, decay: Expr) -> Expr:
     along = loss(t)
     violation = -diff(along, t) - decay * along
     d.at_most(
-        "On it du/dt ≤ −2σ²c_t·u, so u·(1 + 2cσ²t/L²) does not increase (Grönwall).",
+        "On it du/dt ≤ −2σ²c_t·u for t > 0, so u·(1 + 2cσ²t/L²) does not increase (Grönwall; continuity as t ↓ 0).",
         diff(along * growth, t),
         Integer(0),
         [(growth, Slack(violation, "the differential inequality along the characteristic"))],
     )
     d.check(
-        "Cross-check: with equality, pdsolve gives u = F((L²/c + 2σ²t)/(α−1))/(α−1), of which ours is F(z) ∝ 1/z.",
+        "Cross-check: with equality, pdsolve's general solution F((L²/c + 2σ²t)/(α−1))/(α−1) is ours, g(α'−1)/growth "
+        "with g the initial value.",
         SolvesPDE(
             diff(loss(excess, t), t) + decay * (loss(excess, t) + excess * diff(loss(excess, t), excess)),
             loss(excess, t),
-            u / growth,
-            Lambda(order_y, u * V0 / (2 * sigma2) / order_y),
+            ratio(excess / growth) / growth,
+            Lambda(order_y, V0 / (2 * sigma2) / order_y * ratio(V0 / (2 * sigma2) / order_y)),
         ),
     )
     return growth
 
 
+def _cite_data_processing(d: Derivation, says: str) -> None:
+    other = gaussian.renyi().subs(shift, other_shift)
+    d.cite(
+        f"Data processing: {says} (witness: dropping one of two independent Gaussian coordinates).",
+        "van Erven & Harremoës 2014, Theorem 9",
+        Certificate(gaussian.renyi(), gaussian.renyi() + other, ((other, Slack(Integer(1), "a squared shift")),)),
+    )
+
+
 def _sensitive_step(d: Derivation) -> Expr:
     """The composition case: what a batch with the differing record adds to R_α/α."""
-    d.cite(
-        "Data processing: R_α of the last iterate is at most R_α of the last two (witness: of two independent "
-        "Gaussian coordinates, dropping one).",
-        "van Erven & Harremoës 2014, Theorem 9",
-        Certificate(
-            gaussian.renyi(),
-            gaussian.renyi() + gaussian.renyi().subs(shift, b),
-            ((gaussian.renyi().subs(shift, b), Slack(Integer(1), "a squared shift")),),
-        ),
-    )
+    _cite_data_processing(d, "R_α of the last iterate is at most R_α of the last two")
     d.at_most(
         "Composition: the moment E_α of the pair is Σ w·M_x over the first coordinate, at most max M_x times Σ w.",
         weight * inner,

@@ -1,0 +1,253 @@
+"""Regularised multi-class logistic regression: `prop:smooth`, `prop:smooth_strcvx_clip` as true, `cor:logistic`.
+
+Scores z_i = x̄ᵀθ_i, probabilities p = softmax(z), T = diag(p) − ppᵀ. As printed, the proposition on clipped gradients
+fails for three or more classes (see the ledger); what is stated here is what holds.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from sympy import Integer, Or, Rational, diff, exp, log, sqrt
+
+from ..checks import Derivation, Slack
+from ..nodes import Dot, GeometricSum, Over, Plus, times, undisplay
+from ..statement import Statement
+from ..symbols import (
+    ABBREVIATIONS,
+    L,
+    S_g,
+    across,
+    along,
+    alpha,
+    b,
+    classes,
+    eps_norm,
+    eta,
+    high_w,
+    j,
+    lam,
+    low_w,
+    mean_w,
+    others,
+    p1,
+    p2,
+    plain_mean,
+    q,
+    rho0,
+    rho_mul,
+    sigma2,
+    sigma_mul,
+    spread2,
+    square_mean,
+    tau,
+    theta,
+    top_eig,
+    x_i,
+    z1,
+    z2,
+)
+from .fixed_order import EPOCHS, ORDER, TWO_BATCHES
+from .shuffle import shuffled
+
+FEATURES = "features are clipped to norm L and a constant 1 is appended; labels are one-hot"
+SMOOTHNESS = (L**2 + 1) / 2
+NEVER_CLIPS = S_g**2 >= 8 * (L**2 + 1)
+CLIPPING = Or(classes <= 2, NEVER_CLIPS)
+
+
+@cache
+def smoothness() -> Statement:
+    """`prop:smooth`."""
+    d = Derivation()
+    total = exp(z1) + exp(z2) + others
+    first, second = exp(z1) / total, exp(z2) / total
+    d.identity(
+        "∂p_i/∂z_i = p_i(1 − p_i), for any number of classes (`rest` is the sum over the others) …",
+        diff(first, z1),
+        first * (1 - first),
+    )
+    d.identity(
+        "… and ∂p_i/∂z_j = −p_i·p_j: the Hessian in the scores is T = diag(p) − ppᵀ.", diff(first, z2), -first * second
+    )
+    d.identity("The gradient in the score of the true class is p_i − 1 …", diff(-log(first), z1), first - 1)
+    d.identity("… and p_j in any other: p − y.", diff(-log(first), z2), second)
+    d.identity(
+        "Scores are linear, z_i = x̄ᵀθ_i, so each derivative brings a factor x̄: the Hessian is T ⊗ x̄x̄ᵀ.",
+        diff(first.subs(z1, x_i * theta), theta),
+        x_i * (first * (1 - first)).subs(z1, x_i * theta),
+    )
+    d.at_most(
+        "Böhning's bound, first step: wᵀTw is the variance of w under p, at most (max − mean)(mean − min).",
+        square_mean - mean_w**2,
+        (high_w - mean_w) * (mean_w - low_w),
+        [
+            (
+                Integer(1),
+                Slack((high_w + low_w) * mean_w - high_w * low_w - square_mean, "mean of (max − w)(w − min) ≥ 0"),
+            )
+        ],
+    )
+    d.at_most(
+        "Second: that is at most (max − min)²/4 …",
+        (high_w - mean_w) * (mean_w - low_w),
+        (high_w - low_w) ** 2 / 4,
+        [(Rational(1, 4), Slack((high_w + low_w - 2 * mean_w) ** 2, "a square"))],
+    )
+    d.at_most(
+        "… and (max − min)² ≤ 2·((max − w̄)² + (min − w̄)²) ≤ 2·Σ(w − w̄)²: so T ⪯ ½(I − 11ᵀ/c) for every c.",
+        (high_w - low_w) ** 2,
+        2 * ((high_w - plain_mean) ** 2 + (low_w - plain_mean) ** 2),
+        [(Integer(1), Slack((high_w + low_w - 2 * plain_mean) ** 2, "a square"))],
+    )
+    d.at_most(
+        "‖p − y‖² = Σp² − 2p_t + 1 ≤ 2 (here E_w2 stands for Σp² ≤ 1), so ‖∇ℓ₀‖ ≤ √2·‖x̄‖ ≤ √(2(L² + 1)).",
+        square_mean - 2 * p1 + 1,
+        Integer(2),
+        [(Integer(1), Slack(1 - square_mean, "Σp² ≤ Σp = 1")), (Integer(2), Slack(p1, "a probability"))],
+    )
+    expr = SMOOTHNESS
+    return Statement(
+        label="prop:smooth",
+        kind="proposition",
+        title="Smoothness of the logistic loss",
+        where="Proposition 5.1 (proof in Appendix F.3)",
+        says="Smoothness constant of the unregularised loss; beside it the bound on its gradient.",
+        bounds=r"\beta",
+        relation="=",
+        expr=expr,
+        shown=d.printed(expr, Over(L**2 + 1, 2)),
+        also=((r"\mathrm{Lip}(\ell_0)", sqrt(times(2, L**2 + 1))),),
+        hypotheses=(),
+        steps=tuple(d.steps),
+        assumes=(FEATURES,),
+    )
+
+
+@cache
+def clipped() -> Statement:
+    """`prop:smooth_strcvx_clip`, restricted to where it is true."""
+    d = Derivation()
+    # Two classes: p − y is a multiple of (1, −1), T = p1·p2·[[1, −1], [−1, 1]], and P = I − ûûᵀ = ½[[1, 1], [1, 1]].
+    d.identity(
+        "Two classes, clipping active: P·T = 0, as T's range is the direction P removes (every entry ½p1p2 − ½p1p2).",
+        p1 * p2 / 2,
+        p1 * p2 - p1 * p2 / 2,
+    )
+    d.identity(
+        "(With p1 + p2 = 1, T has entries ±p1·p2: p1 − p1² = p1·p2.)", (p1 - p1**2).subs(p1, 1 - p2), ((1 - p2) * p2)
+    )
+    d.at_most(
+        "If S_g/2 ≥ √(2(L² + 1)) no gradient is ever clipped (prop:smooth), and g is the gradient of a λ-strongly "
+        "convex, (β + λ)-smooth loss.",
+        2 * (L**2 + 1),
+        (S_g / 2) ** 2,
+        [(Rational(1, 4), Slack.of(NEVER_CLIPS))],
+    )
+    expr = SMOOTHNESS + lam
+    return Statement(
+        label="prop:smooth_strcvx_clip",
+        kind="proposition",
+        title="Clipped gradients: where convexity and smoothness survive",
+        where="Proposition 5.2 (proof in Appendix F.4)",
+        says="λI ⪯ ∇g ⪯ this·I for the clipped, regularised gradient g: two classes, or clipping that never bites.",
+        bounds=r"\lambda_{\max}(\nabla_\theta g)",
+        relation="<=",
+        expr=expr,
+        shown=d.printed(expr, Plus(Over(L**2 + 1, 2), lam)),
+        hypotheses=(CLIPPING,),
+        steps=tuple(d.steps),
+        uses=("prop:smooth",),
+        assumes=(FEATURES, "per-example gradients of the unregularised loss are clipped to S_g/2, then λθ is added"),
+    )
+
+
+@cache
+def actively_clipped() -> Statement:
+    """How far clipping can bend convexity, for any number of classes: a bound proved here, not in the paper."""
+    d = Derivation()
+    d.identity(
+        "With û the direction of p − y, P = I − ûûᵀ, τ = ûᵀTû and b the part of Tû orthogonal to û, the quadratic form "
+        "of P·T at w = a·û + v, v ⟂ û, is wᵀTw − a·ûᵀTw = (τa² + 2a⟨b,v⟩ + vᵀTv) − a(τa + ⟨b,v⟩) = a⟨b,v⟩ + vᵀTv.",
+        tau * along**2 + 2 * along * across + square_mean - along * (tau * along + across),
+        along * across + square_mean,
+    )
+    d.at_most(
+        "T ⪰ 0 gives vᵀTv ≥ ⟨b, v⟩²/τ (complete the square in a) …",
+        across**2 / tau,
+        square_mean,
+        [(1 / tau, Slack(tau * square_mean - across**2, "T ⪰ 0"))],
+    )
+    # (M − T)·T ⪰ 0 gives ‖Tû‖² ≤ Mτ, and ‖b‖² = ‖Tû‖² − τ²: written as M = τ + ‖b‖²/τ + slack.
+    discriminant = 4 * (top_eig / 8) * (1 / tau + top_eig / (8 * spread2)) - 1
+    worst = discriminant.subs(spread2, tau * (top_eig - tau))
+    d.identity(
+        "… and ‖b‖² ≤ τ(M − τ), M the largest eigenvalue of T. At that value the form plus (M/8)·‖w‖² has discriminant "
+        "proportional to a perfect square, (3M − 4τ)²; a smaller ‖b‖ only helps.",
+        worst * 16 * tau * (top_eig - tau),
+        (3 * top_eig - 4 * tau) ** 2,
+    )
+    d.at_most(
+        "So the symmetric part of P·T is at least −M/8, with M ≤ ½ (Böhning): at least −1/16.",
+        top_eig / 8,
+        Rational(1, 16),
+        [(Rational(1, 8), Slack(Rational(1, 2) - top_eig, "M ≤ ½"))],
+    )
+    d.identity(
+        "Clipping scales by (S_g/2)/‖∇ℓ₀‖ < 1, and x̄x̄ᵀ by at most L² + 1: ∇g bends by at most (L² + 1)/16 = β/8.",
+        (L**2 + 1) * Rational(1, 16),
+        SMOOTHNESS / 8,
+    )
+    expr = lam - (L**2 + 1) / 16
+    return Statement(
+        label="prop:smooth_strcvx_clip:active",
+        kind="proposition",
+        title="Clipped gradients: what is left of strong convexity",
+        where="not in the paper; replaces the lower bound of Proposition 5.2",
+        says="Lower bound on the symmetric part of ∇g for any number of classes, clipping active or not.",
+        bounds=r"\lambda_{\min}\left(\tfrac12(\nabla_\theta g + \nabla_\theta g^T)\right)",
+        relation=">=",
+        expr=expr,
+        shown=d.printed(expr, Plus(lam, -Over(L**2 + 1, 16))),
+        hypotheses=(),
+        steps=tuple(d.steps),
+        uses=("prop:smooth",),
+        assumes=(FEATURES, "per-example gradients of the unregularised loss are clipped, then λθ is added"),
+    )
+
+
+@cache
+def corollary() -> Statement:
+    """`cor:logistic`, under what `prop:smooth_strcvx_clip` establishes."""
+    d = Derivation()
+    deviation2 = eta / 2 * (sigma_mul * (S_g / 2) / b) ** 2  # σ² = (η/2)·(σ_mul·S_g/(2b))²
+    d.identity(
+        "Noise η·(1/b)·σ_mul·(S_g/2) per update is √(2ησ²) with σ = √(η/2)·(1/b)·σ_mul·S_g/2 …",
+        2 * eta * deviation2,
+        (eta / b * sigma_mul * S_g / 2) ** 2,
+    )
+    d.identity(
+        "… so a sensitive step costs ρ₀ = 2/σ_mul², whatever η, b and the clip norm.",
+        ABBREVIATIONS[rho0].subs(sigma2, deviation2),
+        ABBREVIATIONS[rho_mul],
+    )
+    expr = eps_norm + shuffled().expr.subs(rho0, rho_mul)
+    first = Dot(Over(2 * alpha, sigma_mul**2), q ** times(2, j - 1), Over(1, GeometricSum(q**2, j)))
+    shown = Plus(eps_norm, *shuffled().shown.args)
+    step_size = eta < 2 / (SMOOTHNESS + 2 * lam)
+    return Statement(
+        label="cor:logistic",
+        kind="corollary",
+        title="Privacy dynamics of regularised logistic regression",
+        where="Corollary 5.3",
+        says="ε of DP-SGD on regularised logistic regression, batches shuffled once, in terms of the noise multiplier.",
+        bounds=r"\varepsilon",
+        relation="<=",
+        expr=expr,
+        shown=d.printed(expr, shown, first_epoch=undisplay(first), index=j),
+        also=((r"\varepsilon_0^{j}(\alpha)", first),),
+        hypotheses=(ORDER, EPOCHS, TWO_BATCHES, step_size, CLIPPING),
+        steps=tuple(d.steps),
+        uses=("thm:shuffle", "prop:smooth_strcvx_clip"),
+        assumes=(FEATURES, "only the last iterate is released; neighbouring datasets differ in one record, replaced"),
+    )

@@ -1,0 +1,136 @@
+"""Batches drawn afresh without replacement: `thm:amp_samp_wo_replacement`, by the repaired argument.
+
+The paper applies lem:recursive at one order throughout, which that lemma does not allow. Carrying a bound for all
+orders at once, R_a ≤ a·u_B for each batch sequence B, repairs it: S is then the expectation of e^(α(α−1)u_B).
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from sympy import Integer, binomial, diff, exp, log
+from sympy.core.symbol import Str
+
+from ..checks import Derivation, Slack
+from ..nodes import Accumulated, Dot, GeometricSum, LogMix, Named, Over, Plus, times
+from ..statement import Statement
+from ..symbols import (
+    K,
+    N,
+    S_g,
+    alpha,
+    b,
+    eta,
+    falling,
+    hit_factor,
+    i,
+    lam,
+    level,
+    moments,
+    n,
+    p,
+    q,
+    rate,
+    rho0,
+    shrink,
+    sigma,
+    u,
+)
+from .fixed_order import EPOCHS, HIDDEN, ORDER, after_hit, after_shared
+from .lsi import STRONGLY_CONVEX, lsi_strongly_convex
+
+
+@cache
+def without_replacement() -> Statement:
+    """`thm:amp_samp_wo_replacement`."""
+    d = Derivation()
+    kappa = alpha * (alpha - 1)
+    cost = kappa * rho0
+    d.identity("A batch with the record: u ↦ u + ρ₀.", after_hit(u), u + rho0)
+    shared = after_shared(u, lsi_strongly_convex(), Integer(0), i, q)
+    d.at_most(
+        "A batch without it: u shrinks by at least q², whatever the number i ≥ 1 of updates so far.",
+        shared,
+        q**2 * u,
+        [(q**2 * u * q ** (2 * i) / GeometricSum(q**2, i + 1), Slack(Integer(1), "one more positive power"))],
+    )
+    d.identity(
+        "A batch of b out of n holds the record with probability b/n.",
+        binomial(n - 1, b - 1) / binomial(n, b),
+        b / n,
+    )
+    d.identity(
+        "With κ = α(α−1), a hit multiplies e^(κu) by e^(κρ₀) …",
+        exp(kappa * (u + rho0)),
+        exp(cost) * exp(kappa * u),
+    )
+    d.identity("… and a miss raises it to the power q².", exp(kappa * q**2 * u), exp(q**2 * kappa * u))
+    d.at_most(
+        "x^r is concave for 0 < r ≤ 1, so E[x^r] ≤ (E x)^r (Jensen), with r = q².",
+        diff(moments**shrink, moments, 2),
+        Integer(0),
+        [(shrink * (1 - shrink) * moments ** (shrink - 2), Slack(Integer(1), "0 < r ≤ 1"))],
+        domain={shrink: 1 / (1 + p)},
+    )
+    step = rate * exp(cost) * moments + (1 - rate) * moments ** (q**2)
+    increment = LogMix(rate, cost, -eta * lam * (1 + q) * level)
+    d.identity(
+        "In the log domain, s = log S: log(p·e^(κρ₀)·S + (1−p)·S^(q²)) = s + log(p·e^(κρ₀) + (1−p)·e^(−(1−q²)s)).",
+        (step.subs(moments, exp(level)) / exp(level)).subs(q, 1 - eta * lam),
+        exp(increment.closed()).subs(q, 1 - eta * lam),
+    )
+    # With A = p·e^(κρ₀) and e = e^(−(1−q²)s) the increment is log(A + (1−p)·e), and de/ds = −(1−q²)·e.
+    share = 1 / (1 + p)
+    inside = hit_factor + share * falling
+    slope = diff(log(inside), falling) * (-(1 - q**2) * falling)
+    d.at_most(
+        "The increment decreases with s …",
+        slope,
+        Integer(0),
+        [(share * falling / inside, Slack(1 - q**2, "0 < q < 1"))],
+    )
+    d.at_most(
+        "… and the step s + increment increases with s.",
+        Integer(0),
+        1 + slope,
+        [(1 / inside, Slack(hit_factor + share * falling * q**2, "positive terms"))],
+    )
+    room = 1 - rate * exp(cost)
+    ceiling = -LogMix(-rate / (1 - rate), cost, Integer(0)) / (eta * lam * (1 + q))
+    d.identity(
+        "If p·e^(κρ₀) < 1 there is a fixed point s* = log((1−p)/(1−p·e^(κρ₀)))/(1−q²), where the increment is 0, "
+        "and s, which increases, stays below it. (Otherwise the recursion grows without bound.)",
+        rate * exp(cost) + (1 - rate) * (1 - rate * exp(cost)) / (1 - rate),
+        Integer(1),
+    )
+    d.identity(
+        "In stable form, (1−p·e^(κρ₀))/(1−p) = 1 + w·(e^(κρ₀) − 1) with w = −p/(1−p).",
+        exp(LogMix(-rate / (1 - rate), cost, Integer(0)).closed()),
+        (1 - rate * exp(cost)) / (1 - rate),
+    )
+    draws = {rate: b / n}
+    expr = Accumulated(increment.subs(draws), level, K * N, room.subs(draws), ceiling.subs(draws)) / (alpha - 1)
+    shown = Dot(Over(1, alpha - 1), Named(Str(r"\log\left(S_K^0(\alpha)\right)"), expr * (alpha - 1)))
+    one_hit = Over(times(alpha - 1, alpha, eta, S_g**2), times(4, sigma**2, b**2))
+    here = Named(Str(r"S_k^j(\alpha)"), moments)
+    printed_step = Plus(Dot(Over(b, n), exp(one_hit), here), Dot(Plus(1, -Over(b, n)), here ** (q**2)))
+    d.printed(step.subs(draws), printed_step)
+    return Statement(
+        label="thm:amp_samp_wo_replacement",
+        title="Recursive amplification by sampling without replacement",
+        where="Theorem 4.3 (proof in Appendix E.2)",
+        says="ε after K epochs of n/b batches, each drawn afresh without replacement.",
+        bounds=r"\varepsilon",
+        relation="<=",
+        expr=expr,
+        shown=shown,
+        also=(
+            (r"S_0^0(\alpha)", Integer(1)),
+            (r"S_k^{j+1}(\alpha)", printed_step),
+            (r"S_{k+1}^0(\alpha)", Named(Str(r"S_k^{n/b}(\alpha)"), moments)),
+        ),
+        hypotheses=(ORDER, EPOCHS, *STRONGLY_CONVEX),
+        steps=tuple(d.steps),
+        uses=("lem:recursive", "lem:LSIseq_stronglyconvex", "lem:rootconvexity1"),
+        assumes=HIDDEN,
+    )

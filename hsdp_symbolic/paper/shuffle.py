@@ -1,0 +1,155 @@
+"""Batches shuffled once: `lem:rootconvexity1` (joint convexity) and `thm:shuffle`."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from sympy import Integer, diff, exp, factorial, log
+
+from ..checks import Derivation, Slack
+from ..nodes import Dot, FirstEpoch, GeometricSum, LogAverage, LogMeanExp, LogMix, Over, Plus, times, undisplay
+from ..statement import Statement
+from ..symbols import (
+    R1,
+    R2,
+    N,
+    alpha,
+    b,
+    d_mu,
+    d_nu,
+    excess,
+    gap,
+    i,
+    inner,
+    inner_max,
+    j,
+    j0,
+    moments,
+    mu,
+    n,
+    nu,
+    p,
+    q,
+    rate,
+    w1,
+    weight,
+)
+from .fixed_order import EPOCHS, FIRST_EPOCH, HIDDEN, ORDER, TWO_BATCHES, first_epoch, first_term, first_term_shown
+from .lsi import STRONGLY_CONVEX
+
+
+@cache
+def joint_convexity() -> Statement:
+    """`lem:rootconvexity1`."""
+    d = Derivation()
+    integrand = mu**alpha * nu ** (1 - alpha)
+    second = (
+        diff(integrand, mu, 2) * d_mu**2 + 2 * diff(integrand, mu, nu) * d_mu * d_nu + diff(integrand, nu, 2) * d_nu**2
+    )
+    positive = alpha * (alpha - 1) * mu ** (alpha - 2) * nu ** (-alpha - 1)
+    d.at_most(
+        "μ^α·ν^(1−α) is jointly convex: its second derivative in any direction is a positive multiple of a square.",
+        Integer(0),
+        second,
+        [(positive, Slack((nu * d_mu - mu * d_nu) ** 2, "a square"))],
+        domain={alpha: 1 + excess},
+    )
+    share = 1 / (1 + p)
+    d.at_most(
+        "From two components to any number: mixing one more, with weight 1 − w, into a mixture whose moment is at most "
+        "the mean M of its components' keeps it so.",
+        share * inner + (1 - share) * weight,
+        share * inner_max + (1 - share) * weight,
+        [(share, Slack(inner_max - inner, "the mixture so far"))],
+    )
+    scaled = [(alpha - 1) * each for each in (R1, R2)]
+    d.identity(
+        "e^((α−1)R) is that moment, so for two pairs (α−1)R is at most log(w·e^((α−1)R₁) + (1−w)·e^((α−1)R₂)).",
+        exp(LogMix(w1, *scaled).closed()),
+        w1 * exp(scaled[0]) + (1 - w1) * exp(scaled[1]),
+    )
+    expr = LogMix(w1, *scaled) / (alpha - 1)
+    shown = Dot(
+        Over(1, alpha - 1), log(Plus(Dot(w1, exp(times(alpha - 1, R1))), Dot(1 - w1, exp(times(alpha - 1, R2)))))
+    )
+    return Statement(
+        label="lem:rootconvexity1",
+        kind="lemma",
+        title="Joint convexity of the exponentiated divergence",
+        where="Lemma 4.1 (proof in Appendix E)",
+        says="R_α of a mixture of two pairs of laws, from those of the pairs (any number of pairs: by induction).",
+        bounds=r"R_\alpha(p_1\mu_1+(1-p_1)\mu_2\Vert p_1\nu_1+(1-p_1)\nu_2)",
+        relation="<=",
+        expr=expr,
+        shown=d.printed(expr, shown),
+        hypotheses=(alpha > 1, w1 <= 1),
+        steps=tuple(d.steps),
+    )
+
+
+@cache
+def shuffled() -> Statement:
+    """`thm:shuffle`."""
+    d = Derivation()
+    start = first_epoch().expr
+    arrangements = factorial(n) / factorial(b)
+    with_record = factorial(n - 1) / factorial(b - 1)
+    d.identity(
+        "A random partition puts the record into batch j0 with probability b/n: of n!/b!^N arrangements, "
+        "(n−1)!/((b−1)!·b!^(N−1)) do.",
+        with_record / arrangements,
+        b / n,
+    )
+    d.at_most(
+        "If b does not divide n, the record is left out with probability 1 − N·b/n, and the plain average over the N "
+        "batches is still an upper bound (S is the sum of N exponentials, each at least 1).",
+        rate * moments + (1 - N * rate),
+        moments / N,
+        [((1 - N * rate) / N, Slack(moments - N, "every exponential is at least 1"))],
+        domain={rate: 1 / (N + gap)},
+    )
+    common, own = (alpha - 1) * inner, (alpha - 1) * weight
+    d.identity(
+        "The first term of thm:strconvexsmooth does not depend on j0 and comes out of the average.",
+        exp(common + own),
+        exp(common) * exp(own),
+    )
+    d.at_most(
+        "ε₀^j decreases with j …",
+        start.subs(j, j + 1),
+        start,
+        [
+            (
+                alpha * start.subs(alpha, 1) * q ** (-2 * j) / GeometricSum(q**-2, j + 1),
+                Slack(Integer(1), "one more positive power"),
+            )
+        ],
+    )
+    d.at_most(
+        "… so no term of the average exceeds the one with ε₀^1: the bound is at most that for the last batch.",
+        start.subs(j, j + 1),
+        start.subs(j, 1),
+        [
+            (
+                start.subs(j, j + 1) * q**-2,
+                Slack(GeometricSum(q**-2, j), "a sum of positive powers"),
+            )
+        ],
+    )
+    expr = first_term() + LogMeanExp((alpha - 1) * start.subs(j, i), i, N) / (alpha - 1)
+    average = LogAverage(times(alpha - 1, FirstEpoch(N - j0, alpha)), j0, N)
+    shown = Plus(first_term_shown(), Dot(Over(1, alpha - 1), average))
+    return Statement(
+        label="thm:shuffle",
+        title="Privacy dynamics under shuffle and partition",
+        where="Theorem 4.2 (proof in Appendix E.1)",
+        says="ε after K epochs over batches shuffled once, for any record.",
+        bounds=r"\varepsilon",
+        relation="<=",
+        expr=expr,
+        shown=d.printed(expr, shown, first_epoch=undisplay(first_epoch().shown), index=j),
+        hypotheses=(ORDER, EPOCHS, TWO_BATCHES, *STRONGLY_CONVEX),
+        steps=tuple(d.steps),
+        uses=("thm:strconvexsmooth", FIRST_EPOCH, "lem:rootconvexity1"),
+        assumes=HIDDEN,
+    )
