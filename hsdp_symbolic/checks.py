@@ -38,8 +38,11 @@ from sympy.core.relational import Relational
 
 from . import symbols
 from .algebra import close_sums, is_manifestly_nonnegative, is_zero
+from .enclosure import Enclosure, enclose
+from .errors import HsdpError
 from .mutants import mutations
-from .nodes import undisplay
+from .nodes import Accumulated, Compounded, LogMeanExp, undisplay
+from .program import compile_expression
 
 
 class Method(StrEnum):
@@ -411,11 +414,20 @@ def _fails(method: Method, residual: Expr, what: str) -> Evidence:
     """Refuted if some exact point makes the residual a non-zero number, undecided otherwise."""
     point = _sample_point(residual)
     if point is not None:
-        value = residual.subs(point).doit()
-        if value.is_Rational and value != 0:
-            where = ", ".join(f"{symbol} = {value}" for symbol, value in point.items())
-            return Evidence(method, Verdict.REFUTED, where, f"{what}: residual {value}")
+        value = _enclosed(residual.subs(point).doit())
+        if value is not None and 0 not in value:
+            where = ", ".join(f"{symbol} = {x}" for symbol, x in point.items())
+            shown = value.lo if value.lo == value.hi else value
+            return Evidence(method, Verdict.REFUTED, where, f"{what}: residual {shown}")
     return Evidence(method, Verdict.UNDECIDED, ALL_PARAMETERS, what)
+
+
+def _enclosed(value: Expr) -> Enclosure | None:
+    """A constant expression, certified; None where it cannot be evaluated or not be told from 0."""
+    try:
+        return enclose(compile_expression(close_sums(value)), {}, rtol="1e-6")
+    except (HsdpError, ZeroDivisionError):
+        return None
 
 
 _TYPICAL = {symbols.alpha: Rational(3), symbols.N: Rational(7), symbols.m: Rational(3), symbols.j0: Rational(2)}
@@ -427,7 +439,8 @@ def _sample_point(expr: Expr) -> dict[Symbol, Expr] | None:
     if expr.atoms(AppliedUndef):
         return None
     point = {}
-    for position, symbol in enumerate(sorted(expr.free_symbols, key=str), start=2):
+    indices = {node.args[1] for node in expr.atoms(LogMeanExp, Accumulated, Compounded)}
+    for position, symbol in enumerate(sorted(expr.free_symbols - indices, key=str), start=2):
         generic = Rational(position) if symbol.is_integer else Rational(position, position + 3)
         point[symbol] = _TYPICAL.get(symbol, generic)
     return point

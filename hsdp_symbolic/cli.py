@@ -98,17 +98,31 @@ def _parser() -> _Parser:
 
 
 def _list(arguments: argparse.Namespace) -> int:
+    from proofs_check.cache import derivation_verdicts
+
     from .catalogue import statements
 
+    verdicts = derivation_verdicts()
     rows = [
-        {"label": s.label, "where": s.where, "title": s.title, "says": s.says, "needs": s.needs} for s in statements()
+        {
+            "label": s.label,
+            "kind": s.kind,
+            "verdict": verdicts[s.label],
+            "where": s.where,
+            "title": s.title,
+            "says": s.says,
+            "needs": s.needs,
+        }
+        for s in statements()
     ]
     if arguments.json:
         print(json.dumps(rows, ensure_ascii=False, indent=2))
         return 0
-    width = max(len(str(row["label"])) for row in rows)
+    columns = ("label", "kind", "verdict", "where")
+    widths = [max(len(str(row[column])) for row in rows) for column in columns]
     for row in rows:
-        print(f"{row['label']:{width}}  {row['title']}  ({row['where']})")
+        cells = [f"{row[column]!s:{width}}" for column, width in zip(columns, widths, strict=True)]
+        print("  ".join([*cells, str(row["title"])]).rstrip())
     return 0
 
 

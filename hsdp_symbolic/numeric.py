@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from .errors import ArgumentError, OutsideDoubleRange, UnsupportedNode
 from .intervals import programs
 from .program import Parts, Program
 from .special import accumulated, compounded, log_mean_exp, log_mix, sampled_gaussian
-from .tape import Tape, Traced, bound
+from .tape import Tape, Traced, at_most, bound
 
 
 def evaluate(program: Program, values: Mapping[str, Any]) -> Array:
@@ -38,9 +39,44 @@ def evaluate(program: Program, values: Mapping[str, Any]) -> Array:
 
 def evaluate_raw(program: Program, values: Mapping[str, Any]) -> Array:
     """The program over arrays, whatever comes out."""
-    tape = Tape()
-    algebra = Float64(tape, values)
-    return tape.play(algebra.value(program.run(algebra, algebra.traced(program.leaves))))
+    needed = {name: values[name] for name in program.leaves}
+    key = (id(program), *((name, _kind(value)) for name, value in needed.items()))
+    recording = _recordings.get(key)
+    if recording is None or not recording.lock.acquire(blocking=False):
+        recording = _Recording(program, needed)
+        recording.lock.acquire()
+        if len(_recordings) >= 256:
+            _recordings.clear()
+        _recordings[key] = recording
+    try:
+        return recording.tape.play(recording.result, values)
+    finally:
+        recording.lock.release()
+
+
+def _kind(value: Fraction | Samples) -> Any:
+    """What a recording depends on: an exact scalar, or the sign and order of magnitude of an array."""
+    if isinstance(value, Fraction):
+        return value
+    return value.least >= 0, _magnitude(value)
+
+
+def _magnitude(value: Samples) -> float:
+    largest = max(abs(value.least), abs(value.greatest))
+    return 2.0 ** math.frexp(largest)[1] if math.isfinite(largest) else math.inf
+
+
+class _Recording:
+    """A program traced for given scalars, to be played with any arrays of the same kind."""
+
+    def __init__(self, program: Program, values: Mapping[str, Any]) -> None:
+        self.program = program  # kept alive, as its identity is part of the key
+        self.tape, self.lock = Tape(), Lock()
+        algebra = Float64(self.tape, values)
+        self.result = algebra.value(program.run(algebra, algebra.traced(program.leaves)))
+
+
+_recordings: dict[Any, _Recording] = {}
 
 
 def first_violation(
@@ -98,8 +134,8 @@ class _Scaled:
 class Float64:
     """Values are Fractions (scalars), doubles, arrays being traced, or `_Scaled`.
 
-    Means and recursions are computed at once, over the whole of the arrays they depend on, and enter the tape as
-    inputs.
+    Means and recursions are not traced: they are computed over the whole of the arrays they depend on, and enter the
+    tape as inputs.
     """
 
     def __init__(self, tape: Tape, values: Mapping[str, Any]) -> None:
@@ -112,7 +148,7 @@ class Float64:
             if name in names:
                 found[name] = value
                 if isinstance(value, Samples):
-                    found[name] = self._tape.read(value.array, max(abs(value.least), abs(value.greatest)))
+                    found[name] = self._tape.read(_array_of(name), _magnitude(value), nonnegative=value.least >= 0)
         return found
 
     def value(self, x: Any) -> Any:
@@ -175,10 +211,10 @@ class Float64:
 
     def contraction(self, parts: Parts, values: Mapping[str, Any]) -> _Scaled:
         (step,) = programs(parts)
-        arrays: dict[str, Samples] = {x: self._values[x] for x in step.leaves if isinstance(self._values[x], Samples)}
+        arrays = [name for name in step.leaves if isinstance(self._values[name], Samples)]
         if not arrays:
             return _Scaled(Fraction(1), Fraction(1), _log_q(exact(step, self._values)))
-        leading, rest = (self._tape.read(part) for part in _distinct_logs(step, arrays, self._values))
+        leading, rest = (self._tape.read(_logs_of(step, arrays, part)) for part in (0, 1))
         return _Scaled(Fraction(1), Fraction(1), _LogQ(leading, rest))
 
     def geometric(self, x: Any, k: Any) -> Any:
@@ -196,7 +232,7 @@ class Float64:
 
     def log_mix(self, weight: Any, x: Any, y: Any) -> Any:
         parts = [self.value(part) for part in (weight, x, y)]
-        if bound(parts[1]) <= 30 and bound(parts[2]) <= 30:
+        if at_most(parts[1], 30) and at_most(parts[2], 30):
             w, x, y = parts
             return np.log1p(w * np.expm1(x) + (1 - w) * np.expm1(y))
         if not any(isinstance(part, Traced) for part in parts):
@@ -204,7 +240,10 @@ class Float64:
         return self._tape.record(log_mix, *parts)
 
     def sampled_gaussian(self, parts: Parts, values: Mapping[str, Any]) -> Any:
-        return self._as_input(sampled_gaussian(*(evaluate_any(part, self._values) for part in programs(parts))))
+        def moment(values: Mapping[str, Any]) -> Array:
+            return sampled_gaussian(*(evaluate_any(part, values) for part in programs(parts)))
+
+        return self._whole(moment, parts)
 
     def select(self, parts: Parts, values: Mapping[str, Any]) -> Any:
         left, right, then, otherwise = programs(parts)
@@ -218,16 +257,32 @@ class Float64:
     def log_mean_exp(self, parts: Parts, values: Mapping[str, Any]) -> Any:
         body, index, count = parts
         assert isinstance(body, Program)
-        return self._as_input(log_mean_exp(body, str(index), evaluate_any(count, self._values), self._values))
+
+        def mean(values: Mapping[str, Any]) -> Array:
+            return log_mean_exp(body, str(index), evaluate_any(count, values), values)
+
+        return self._whole(mean, parts)
 
     def accumulated(self, parts: Parts, values: Mapping[str, Any]) -> Any:
-        return self._as_input(accumulated(parts, self._values))
+        return self._whole(lambda values: accumulated(parts, values), parts)
 
     def compounded(self, parts: Parts, values: Mapping[str, Any]) -> Any:
-        return self._as_input(compounded(parts, self._values))
+        return self._whole(lambda values: compounded(parts, values), parts)
 
-    def _as_input(self, result: Array) -> Any:
-        return self._tape.read(result) if result.ndim else float(result)
+    def _whole(self, function: Callable[[Mapping[str, Any]], Array], parts: Parts) -> Any:
+        """A number now, or an input of the tape, computed from whole arrays when it is played."""
+        leaves = frozenset[str]().union(*(part.leaves for part in programs(parts)))
+        if any(isinstance(self._values.get(name), Samples) for name in leaves):
+            return self._tape.read(function)
+        return float(function(self._values))
+
+
+def _logs_of(step: Program, arrays: list[str], part: int) -> Callable[[Mapping[str, Any]], Array]:
+    return lambda values: _distinct_logs(step, arrays, values)[part]
+
+
+def _array_of(name: str) -> Callable[[Mapping[str, Any]], Array]:
+    return lambda values: values[name].array
 
 
 def _is_one(x: Any) -> bool:
@@ -254,9 +309,9 @@ def _where_equal(left: Array, right: Array, then: Array, otherwise: Array, *, ou
     out[...] = np.where(left == right, then, otherwise)
 
 
-def _distinct_logs(step: Program, arrays: Mapping[str, Samples], values: Mapping[str, Any]) -> tuple[Array, Array]:
+def _distinct_logs(step: Program, arrays: list[str], values: Mapping[str, Any]) -> tuple[Array, Array]:
     """log(1 − step) for array letters, exactly rounded: one scalar computation per distinct combination of values."""
-    spread = np.broadcast_arrays(*(samples.array for samples in arrays.values()))
+    spread = np.broadcast_arrays(*(values[name].array for name in arrays))
     rows, where = np.unique(np.stack([part.ravel() for part in spread]), axis=1, return_inverse=True)
     logs = []
     for row in rows.T.tolist():

@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import cache
 from typing import Any, Protocol
 
-from sympy import Add, Eq, Expr, Float, Mul, Piecewise, Pow, Rational, Symbol, floor, fraction
+from sympy import Add, Eq, Expr, Float, Mul, Piecewise, Pow, Rational, S, Symbol, floor, fraction
 from sympy import exp as exponential
 from sympy import log as logarithm
 
@@ -160,6 +160,8 @@ class _Compiler:
                 return self.emit("constant", payload=Fraction(int(node.p), int(node.q)))
             case Symbol():
                 return self._symbol(node)
+            case S.Exp1:
+                return self.emit("exp", S.One)
             case floor():
                 return self.emit("floordiv", *fraction(node.args[0]))
             case Piecewise() if len(node.args) == 2 and isinstance(node.args[0].cond, Eq):

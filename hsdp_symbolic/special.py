@@ -17,6 +17,8 @@ from .tape import Tape, Traced
 
 MAX_STEPS = 2 * 10**7
 _BLOCK = 1 << 14
+_STRIDE = 256
+"""Steps between two looks at whether a recursion has settled."""
 
 
 def log_mix(weight: Array, x: Array, y: Array, *, out: Array) -> Array:
@@ -55,20 +57,26 @@ def _log_mean_exp(body: Program, index: str, count: int, values: Mapping[str, An
         indices = np.arange(first, last + 1, dtype=np.float64)
         return evaluate(body, {**widened, index: Samples(indices, first, last)})
 
-    largest = exponents(1, 1)[..., 0]
+    x = exponents(1, min(count, 64))
+    largest = x[..., 0].copy()
     small = largest <= 1
-    block = max(16, _BLOCK // max(1, largest.size))
+    block = max(64, _BLOCK // max(1, largest.size))
     total = np.zeros(largest.shape)
-    for start in range(1, count + 1, block):
+    starts = [1, *range(65, count + 1, block)]
+    for start in starts:
         if start > MAX_STEPS:
             raise TooManySteps(count, "a mean")
-        x = exponents(start, min(count, start + block - 1))
-        with np.errstate(over="ignore", under="ignore"):
-            terms = np.where(small[..., None], np.expm1(x), np.exp(x - largest[..., None]))
+        if start > 1:
+            x = exponents(start, min(count, start + block - 1))
+        if np.all(small):
+            terms = np.expm1(x)
+        else:
+            terms = np.where(small[..., None], np.expm1(np.minimum(x, 1)), np.exp(x - largest[..., None]))
         total += terms.sum(axis=-1)
-        rest = (count - start) * np.where(small, terms[..., -1], 0.0)
-        if np.all(small & (rest <= 1e-18 * total)):
+        if np.all(small & ((count - start) * terms[..., -1] <= 1e-18 * total)):
             break
+    if np.all(small):
+        return np.log1p(total / count)
     return np.where(small, np.log1p(total / count), largest + np.log(np.where(small, 1.0, total / count)))
 
 
@@ -132,11 +140,12 @@ def _stepper(
     shape = np.broadcast_shapes(*(value.array.shape for value in needed.values() if isinstance(value, Samples)))
     state = {name: np.full(shape, first) for name, first in start.items()}
     tape = Tape()
-    algebra = Float64(tape, {**needed, **{name: Samples(array, 0.0, math.inf) for name, array in state.items()}})
+    everything = {**needed, **{name: Samples(array, 0.0, math.inf) for name, array in state.items()}}
+    algebra = Float64(tape, everything)
     inputs = algebra.traced(program.leaves)
     result = algebra.value(program.run(algebra, inputs))
     assert isinstance(result, Traced)
-    return state, tape.stepper(result, [inputs[name] for name in state])
+    return state, tape.stepper(result, [inputs[name] for name in state], everything)
 
 
 def _iterate(
@@ -158,7 +167,7 @@ def _iterate(
             np.copyto(out, state, where=np.broadcast_to(counts == milestones[position], out.shape))
             position += 1
             continue
-        if done % 256 == 0 and done:
+        if done % _STRIDE == 0 and done:
             with np.errstate(over="ignore", invalid="ignore"):
                 bottom, top = close(milestones[-1] - done)
             if np.all(top - bottom <= 2e-16 * top):
@@ -168,8 +177,10 @@ def _iterate(
                 break
             if done >= MAX_STEPS:
                 raise TooManySteps(int(milestones[-1]), "a recursion")
-        advance()
-        done += 1
+        stride = int(min(_STRIDE - done % _STRIDE, milestones[position] - done))
+        for _ in range(stride):
+            advance()
+        done += stride
     return out
 
 

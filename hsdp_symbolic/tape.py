@@ -17,6 +17,7 @@ import numpy.typing as npt
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 Array = npt.NDArray[Any]
+Source = Callable[[Any], Array]
 CHUNK = 1 << 15
 """Elements per piece: the few buffers alive at a time then stay in the second-level cache."""
 
@@ -39,10 +40,12 @@ class _Call:
 
 
 class Traced(NDArrayOperatorsMixin):
-    """Stands for `scale` times an array of magnitude at most `bound` while a tape is being recorded."""
+    """Stands for `scale` times an array of magnitude at most `bound` (and nonnegative, if known) while recording."""
 
-    def __init__(self, tape: Tape, slot: _Slot, scale: float = 1.0, bound: float = math.inf) -> None:
-        self.tape, self.slot, self.scale, self.bound = tape, slot, scale, bound
+    def __init__(
+        self, tape: Tape, slot: _Slot, scale: float = 1.0, bound: float = math.inf, *, nonnegative: bool = False
+    ) -> None:
+        self.tape, self.slot, self.scale, self.bound, self.nonnegative = tape, slot, scale, bound, nonnegative
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         if method != "__call__" or options:
@@ -61,19 +64,25 @@ def bound(x: Any) -> float:
     return x.bound * abs(x.scale) if isinstance(x, Traced) else abs(float(x))
 
 
+def at_most(x: Any, limit: float) -> bool:
+    """Whether a scalar or traced array is known not to exceed `limit` ≥ 0."""
+    return bound(x) <= limit or (isinstance(x, Traced) and x.nonnegative and x.scale <= 0)
+
+
 class Tape:
     """The array operations of one evaluation, in order."""
 
     def __init__(self) -> None:
-        self._inputs: dict[_Slot, Array] = {}
+        self._inputs: dict[_Slot, Source] = {}
         self._calls: dict[_Slot, _Call] = {}
         self._known: dict[_Call, _Slot] = {}
+        self._players: dict[_Slot, _Player] = {}
 
-    def read(self, array: Array, magnitude: float = math.inf) -> Traced:
-        """An input array, of elements no larger than `magnitude`."""
+    def read(self, source: Source, magnitude: float = math.inf, *, nonnegative: bool = False) -> Traced:
+        """An input array, of elements no larger than `magnitude`; `source` finds it among the values of a play."""
         slot = self._new_slot()
-        self._inputs[slot] = array
-        return Traced(self, slot, bound=magnitude)
+        self._inputs[slot] = source
+        return Traced(self, slot, bound=magnitude, nonnegative=nonnegative)
 
     def _new_slot(self) -> _Slot:
         return _Slot(len(self._inputs) + len(self._calls))
@@ -88,8 +97,9 @@ class Tape:
             x, y = y, x
         if not isinstance(y, Traced):
             return self._scaled(x, float(y))
-        product = Traced(self, self._call(np.multiply, x.slot, y.slot), x.scale, x.bound * y.bound)
-        return self._scaled(product, y.scale)
+        both = x.nonnegative and y.nonnegative
+        slot = self._call(np.multiply, x.slot, y.slot)
+        return self._scaled(Traced(self, slot, x.scale, x.bound * y.bound, nonnegative=both), y.scale)
 
     def add(self, x: Any, y: Any) -> Traced:
         total = bound(x) + bound(y)
@@ -105,7 +115,7 @@ class Tape:
     def _scaled(self, x: Traced, factor: float) -> Traced:
         product = x.scale * factor
         if _SMALLEST < abs(product) < 1 / _SMALLEST:
-            return Traced(self, x.slot, product, x.bound)
+            return Traced(self, x.slot, product, x.bound, nonnegative=x.nonnegative)
         return self.record(np.multiply, x, factor)  # merging would under- or overflow
 
     def _settled(self, x: Any) -> _Slot | float:
@@ -120,22 +130,29 @@ class Tape:
             self._known[call], self._calls[slot] = slot, call
         return self._known[call]
 
-    def play(self, result: Any) -> Array:
-        """The value of `result` (a `Traced` of this tape, or a scalar) over the broadcast inputs."""
-        out = np.empty(np.broadcast_shapes(*(array.shape for array in self._inputs.values())))
+    def play(self, result: Any, values: Any = None) -> Array:
+        """The value of `result` (a `Traced` of this tape, or a scalar) over the broadcast inputs found in `values`.
+
+        A tape may be played again with other values, but not by two threads at a time: its buffers are reused.
+        """
+        arrays = [source(values) for source in self._inputs.values()]
+        out = np.empty(np.broadcast_shapes(*(array.shape for array in arrays)))
         if not isinstance(result, Traced):
             out[...] = result
             return out
-        _Player(self._schedule(self._last(result)), list(self._inputs)).fill(out, self._aligned(out.ndim))
+        last = self._last(result)
+        if last not in self._players:
+            self._players[last] = _Player(self._schedule(last), list(self._inputs))
+        self._players[last].fill(out, [a.reshape((1,) * (out.ndim - a.ndim) + a.shape) for a in arrays])
         return out
 
-    def stepper(self, result: Traced, state: list[Traced]) -> Callable[[], Array]:
+    def stepper(self, result: Traced, state: list[Traced], values: Any) -> Callable[[], Array]:
         """A function that computes `result` anew from the current contents of the input arrays in `state`.
 
         What does not depend on the state is computed now, once. The state must be float64.
         """
         steps = self._schedule(self._last(result), keep=True)
-        _, calls = _Player(steps, list(self._inputs)).bind(list(self._inputs.values()))
+        _, calls = _Player(steps, list(self._inputs)).bind([source(values) for source in self._inputs.values()])
         depends, varying = {part.slot for part in state}, []
         for (slot, call, _), bound_call in zip(steps, calls, strict=True):
             function, operands, target = bound_call
@@ -159,9 +176,6 @@ class Tape:
             last = self._call(np.positive, last)
         assert isinstance(last, _Slot)
         return last
-
-    def _aligned(self, dimensions: int) -> list[Array]:
-        return [array.reshape((1,) * (dimensions - array.ndim) + array.shape) for array in self._inputs.values()]
 
     def _schedule(self, last: _Slot, *, keep: bool = False) -> list[_Step]:
         """The calls `last` needs, each with its slot and the slots whose values die with it (none, if kept)."""

@@ -11,6 +11,7 @@ from collections import Counter
 from hsdp_symbolic.files import require_writable, write_atomically
 
 from .ledger import Entry, claims, examine
+from .progress import progress
 
 
 def verify(label: str | None = None, *, controls: bool = False, json_target: str | None = None) -> int:
@@ -21,9 +22,9 @@ def verify(label: str | None = None, *, controls: bool = False, json_target: str
     todo = list(claims(label))
     entries = []
     for number, claim in enumerate(todo, start=1):
-        _progress(f"{number}/{len(todo)} {claim.id}")
+        progress(number, len(todo), claim.id)
         entries.append(examine(claim, controls=controls))
-    _progress("")
+    progress(0, 0, "")
     if json_target is not None:
         text = json.dumps([entry.record() for entry in entries], ensure_ascii=False, indent=2) + "\n"
         if json_target == "-":
@@ -34,15 +35,6 @@ def verify(label: str | None = None, *, controls: bool = False, json_target: str
         _table(entries)
         _summary(entries, time.monotonic() - started)
     return 0 if entries and all(entry.passes for entry in entries) else 1
-
-
-def _progress(text: str) -> None:
-    if sys.stderr.isatty():
-        width = shutil.get_terminal_size().columns - 1
-        sys.stderr.write(f"\r\x1b[K{text[:width]}")
-        sys.stderr.flush()
-    elif text.startswith("1/") or (text and int(text.split("/")[0]) % 25 == 0):
-        print(text, file=sys.stderr)
 
 
 def _table(entries: list[Entry]) -> None:

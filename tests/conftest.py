@@ -15,3 +15,11 @@ settings.load_profile("seeded")
 def figure_run() -> Setting:
     """n = 50, b = 2, K = 40, η = 0.02, λ = 1, β = 4, σ = 2, S_g = 4: the setting of the paper's figures."""
     return Setting(n=50, b=2, K=40, eta="0.02", lam=1, beta=4, sigma=2, S_g=4)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def private_cache(tmp_path_factory):
+    """Tests neither read nor fill the user's cache of verdicts."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield

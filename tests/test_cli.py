@@ -129,12 +129,24 @@ def test_bad_input_is_one_line_and_exit_code_two(capsys, argv, told):
     assert "Traceback" not in err
 
 
-def test_list(capsys):
+def test_list_shows_kind_verdict_and_place_in_the_papers_order(capsys):
     code, out, _ = run(capsys, "list")
     assert code == 0
     assert [line.split()[0] for line in out.splitlines()] == list(labels())
-    _, out, _ = run(capsys, "list", "--json")
-    assert [row["label"] for row in json.loads(out)] == list(labels())
+    _, again, err = run(capsys, "list", "--json")
+    rows = json.loads(again)
+    assert err == "", "the second time nothing is computed"
+    assert [row["label"] for row in rows] == list(labels())
+    assert all(row["verdict"].startswith("proved (") for row in rows)
+    assert {row["kind"] for row in rows} >= {"theorem", "lemma", "proposition", "corollary", "baseline"}
+
+
+def test_list_works_where_nothing_can_be_cached(capsys, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", "/proc/nowhere")
+    monkeypatch.setattr("proofs_check.cache._compute", lambda: dict.fromkeys(labels(), "proved (1 proved)"))
+    code, out, _ = run(capsys, "list")
+    assert code == 0
+    assert len(out.splitlines()) == len(labels())
 
 
 def test_show_gives_hypotheses_steps_and_evidence(capsys):
@@ -162,7 +174,11 @@ def test_interrupt_is_quiet(capsys, monkeypatch):
 
 def test_a_reader_that_goes_away_is_no_error():
     piped = subprocess.run(
-        f"{sys.executable} -m hsdp_symbolic list | head -1", shell=True, capture_output=True, text=True, check=True
+        f"{sys.executable} -m hsdp_symbolic show prop:smooth | head -1",
+        shell=True,
+        capture_output=True,
+        text=True,
+        check=True,
     )
-    assert piped.stdout.startswith("thm:naive_RDP_baseline")
+    assert piped.stdout.startswith("prop:smooth")
     assert piped.stderr == ""

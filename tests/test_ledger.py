@@ -96,6 +96,18 @@ def test_text_claims_reach_their_verdicts():
     assert found["lem:recursive/composition"].verdict == "fails as printed, holds as corrected"
     assert found["lem:recursive/composition"].as_printed.verdict is Verdict.REFUTED
     assert found["thm:strconvexsmooth/dropped-factor"].verdict == "holds; sharper form available"
+    fails = {name for name, entry in found.items() if entry.verdict == "fails as printed, holds as corrected"}
+    assert fails == {
+        "lem:recursive/composition",
+        "lem:rootconvexity1/moment",
+        "thm:shuffle/shifted-sum",
+        "thm:shuffle/bernoulli",
+        "thm:shuffle/composition",
+        "thm:amp_samp_wo_replacement/converges",
+        "prop:smooth_strcvx_clip/loewner",
+        "prop:smooth_strcvx_clip/lipschitz",
+        "thm:GD_baseline/geometric-sum",
+    }
 
 
 def test_ids_are_unique():

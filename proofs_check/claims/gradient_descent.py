@@ -1,0 +1,24 @@
+"""Claims in the comparison of `thm:GD_tighter` with `thm:GD_baseline`."""
+
+from __future__ import annotations
+
+from hsdp_symbolic.checks import Identity
+from hsdp_symbolic.nodes import GeometricSum
+from hsdp_symbolic.symbols import K, e_small
+
+from ..ledger import Claim
+
+
+def claims() -> list[Claim]:
+    total = GeometricSum(e_small, K)  # e stands for e^(−ηλ/2)
+    return [
+        Claim(
+            id="thm:GD_baseline/geometric-sum",
+            label="thm:GD_baseline",
+            where="Appendix D.7, eqn:GD_tighter_relax_ex",
+            says="Σ_(k<K) e^(−ηλk/2) = (1 − e^(−ληK))/(1 − e^(−ηλ/2))",
+            printed=Identity(total, (1 - e_small ** (2 * K)) / (1 - e_small)),
+            corrected=Identity(total, (1 - e_small**K) / (1 - e_small)),
+            correction="the exponent in the numerator is −ληK/2, here and in the two lines after",
+        )
+    ]
