@@ -288,7 +288,8 @@ class AtPoint(Check):
     def verify(self) -> Evidence:
         holds = self.relation(self.lhs, self.rhs)
         verdict = Verdict.CERTIFIED if holds == True else Verdict.REFUTED  # noqa: E712 — SymPy booleans
-        return Evidence(Method.POINTS, verdict, self.point, f"exactly {self.lhs} against {self.rhs}")
+        sides = [str(side) if len(str(side)) <= 40 else str(side.evalf(20)) for side in (self.lhs, self.rhs)]
+        return Evidence(Method.POINTS, verdict, self.point, f"{sides[0]} against {sides[1]}")
 
     def mutants(self) -> Iterator[tuple[str, Check]]:
         yield "inequality reversed", replace(self, relation=_REVERSED[self.relation])

@@ -146,6 +146,8 @@ class _Compiler:
 
     def emit_parts(self, operation: str, *parts: Expr, bound: Symbol | None = None) -> int:
         """An instruction whose parts are programs; `bound` is a name of its own, not a leaf of the whole."""
+        if bound is not None and not isinstance(bound, Symbol):
+            raise UnsupportedNode(f"{bound} is bound by a mean or recursion, and must be a symbol")
         compiled = tuple(part.name if part == bound else compile_expression(part) for part in parts)
         for part in compiled:
             if isinstance(part, Program):
