@@ -16,6 +16,7 @@ _PLACES = {
     "lem:rootconvexity1": ("shuffle", "joint_convexity"),
     "thm:shuffle": ("shuffle", "shuffled"),
     "thm:amp_samp_wo_replacement": ("sampling", "without_replacement"),
+    "thm:amp_samp_wo_replacement:limit": ("sampling", "limit"),
     "mironov2019": ("baselines", "sampled_gaussian"),
     "mironov2019:small_rate": ("baselines", "small_rate"),
     "prop:smooth": ("logistic", "smoothness"),

@@ -1,4 +1,4 @@
-"""What a derivation is made of: steps, each with a check that can fail.
+"""The checks a derivation is made of; each can fail.
 
 A check states something as SymPy objects, `verify()` says by which method it holds and over which scope,
 and `mutants()` yields wrong versions of itself that `verify()` must not prove: its negative control.
@@ -7,11 +7,10 @@ and `mutants()` yields wrong versions of itself that `verify()` must not prove: 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cache
-from typing import Any
 
 from sympy import (
     Eq,
@@ -41,7 +40,7 @@ from .algebra import close_sums, is_manifestly_nonnegative, is_zero
 from .enclosure import Enclosure, enclose
 from .errors import HsdpError
 from .mutants import mutations
-from .nodes import Accumulated, Compounded, LogMeanExp, undisplay
+from .nodes import Accumulated, Compounded, LogMeanExp
 from .program import compile_expression
 
 
@@ -352,53 +351,6 @@ class SolvesPDE(Check):
 @cache
 def _pdsolve(pde: Expr, unknown: Expr) -> Relational:
     return pdsolve(Eq(pde, 0), unknown)
-
-
-@dataclass(frozen=True)
-class Step:
-    """One line of a derivation: what it says, and the check that stands behind it."""
-
-    says: str
-    check: Check
-
-
-class Derivation:
-    """Collects the steps of a derivation; each method records one step and returns what it established."""
-
-    def __init__(self) -> None:
-        self.steps: list[Step] = []
-
-    def check(self, says: str, check: Check) -> None:
-        self.steps.append(Step(says, check))
-
-    def identity(self, says: str, lhs: Expr, rhs: Expr) -> Expr:
-        self.check(says, Identity(lhs, rhs))
-        return rhs
-
-    def at_most(
-        self,
-        says: str,
-        lhs: Expr,
-        rhs: Expr,
-        terms: Iterable[tuple[Expr, Slack]],
-        domain: Mapping[Symbol, Expr] | None = None,
-    ) -> Expr:
-        self.check(says, Certificate(lhs, rhs, tuple(terms), domain or {}))
-        return rhs
-
-    def cite(self, says: str, reference: str, witness: Check) -> None:
-        self.check(says, Cited(reference, witness))
-
-    def printed(self, derived: Expr, shown: Expr, **first_epoch: Any) -> Expr:
-        """The last step of a derivation: what was derived is what the paper prints. Returns the display tree."""
-        spelled = {letter: symbols.ABBREVIATIONS[letter] for letter in symbols.COSTS}
-        meant = undisplay(shown, **first_epoch)
-        lhs, rhs = (side.subs(spelled).subs(spelled) for side in (derived, meant))
-        for case in (0, 1) if derived.has(symbols.hit) else (None,):
-            sides = [side if case is None else side.subs(symbols.hit, case) for side in (lhs, rhs)]
-            suffix = "" if case is None else f" (hit = {case})"
-            self.identity(f"This is the expression the paper prints{suffix}.", *sides)
-        return shown
 
 
 def surviving_mutants(check: Check) -> tuple[int, list[str]]:

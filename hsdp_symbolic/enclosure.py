@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from .engines import ENGINES, Engine
-from .errors import ArgumentError, EnginesDisagree, PrecisionExhausted
+from .errors import ArgumentError, EnginesDisagree, NotRational, PrecisionExhausted
 from .setting import to_fraction
 
 if TYPE_CHECKING:
@@ -46,6 +46,10 @@ class Enclosure:
         width = self.hi - self.lo
         return width / max(abs(self.lo), abs(self.hi)) if width else Fraction(0)
 
+    def simplest(self) -> Fraction | float:
+        """The value itself if it is a point, a double near it if not; for messages."""
+        return self.lo if self.lo == self.hi else float(self.lo)
+
     def upper(self) -> float:
         """The least double that is not below the enclosure."""
         return _to_double(self.hi, up=True)
@@ -73,6 +77,22 @@ def exact(program: Program, values: Mapping[str, Fraction]) -> Fraction:
     result = program.run(Rationals(EXACT_BITS), values)
     assert isinstance(result, Fraction)
     return result
+
+
+def certainly(relation: str, left: Enclosure, right: Enclosure) -> bool:
+    """Whether left `relation` right (one of <, <=, >, >=) for all values inside: exact for points, never a guess."""
+    if relation in (">", ">="):
+        return certainly({">": "<", ">=": "<="}[relation], right, left)
+    return left.hi < right.lo if relation == "<" else left.hi <= right.lo
+
+
+def value_of(program: Program, values: Mapping[str, Fraction]) -> Enclosure:
+    """The value as a point where it is rational, as a narrow enclosure where it is not."""
+    try:
+        point = exact(program, values)
+    except NotRational:
+        return enclose(program, values)
+    return Enclosure(point, point)
 
 
 def enclose(

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from .arrays import Array, Samples
-from .enclosure import exact
+from .enclosure import certainly, exact, value_of
 from .engines import Arb
 from .errors import ArgumentError, OutsideDoubleRange, UnsupportedNode
 from .intervals import programs
@@ -79,23 +79,29 @@ class _Recording:
 _recordings: dict[Any, _Recording] = {}
 
 
-def first_violation(
-    compare: Callable[[Any, Any], Any], left: Program, right: Program, values: Mapping[str, Any]
-) -> tuple[Any, Any] | None:
+_COMPARE: dict[str, Callable[[Any, Any], Any]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+def first_violation(relation: str, left: Program, right: Program, values: Mapping[str, Any]) -> tuple[Any, Any] | None:
     """A pair of values for which `left` and `right` do not compare as they should, or None.
 
     Exact if no array is involved; a bare array against a scalar is represented by the extreme that decides.
     """
     if not any(isinstance(values[name], Samples) for name in left.leaves | right.leaves):
-        pair = exact(left, values), exact(right, values)
-        return None if compare(*pair) else pair
-    below = compare in (operator.lt, operator.le)
+        pair = value_of(left, values), value_of(right, values)
+        return None if certainly(relation, *pair) else (pair[0].simplest(), pair[1].simplest())
+    below = relation in ("<", "<=")
     fixed = [not any(isinstance(values[name], Samples) for name in side.leaves) for side in (left, right)]
     sides = [
         _decisive(left, values, greatest=below) if fixed[1] else evaluate(left, values),
         _decisive(right, values, greatest=not below) if fixed[0] else evaluate(right, values),
     ]
-    holds = compare(*sides)
+    holds = _COMPARE[relation](*sides)
     if np.all(holds):
         return None
     first = np.unravel_index(int(np.argmin(holds)), holds.shape)

@@ -6,7 +6,6 @@ from it. Every view checks the statement's hypotheses first and refuses a settin
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -21,11 +20,10 @@ if TYPE_CHECKING:
     from sympy import Expr
     from sympy.core.relational import Relational
 
-    from .checks import Step
+    from .derivation import Step
     from .enclosure import Enclosure
     from .program import Program
 
-_COMPARE = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 _ARGUMENT_NAMES = frozenset(letter.name for letter in ARGUMENTS)
 
 
@@ -153,13 +151,13 @@ class Statement:
 
     def _admit(self, setting: Setting, arguments: Mapping[str, Any]) -> dict[str, Fraction]:
         """Exact values for every letter, with the hypotheses checked exactly."""
-        from .enclosure import exact
+        from .enclosure import certainly, value_of
 
         values = self._gather(setting, arguments, admit)
         for alternatives in self._conditions:
-            pairs = [(h, exact(left, values), exact(right, values)) for h, left, right in alternatives]
-            if not any(_COMPARE[h.rel_op](left, right) for h, left, right in pairs):
-                self._refuse(pairs)
+            pairs = [(h, value_of(left, values), value_of(right, values)) for h, left, right in alternatives]
+            if not any(certainly(h.rel_op, left, right) for h, left, right in pairs):
+                self._refuse([(h, left.simplest(), right.simplest()) for h, left, right in pairs])
         return values
 
     def _admit_arrays(self, setting: Setting, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -171,7 +169,7 @@ class Statement:
         for alternatives in self._conditions:
             violations = []
             for hypothesis, left, right in alternatives:
-                found = first_violation(_COMPARE[hypothesis.rel_op], left, right, values)
+                found = first_violation(hypothesis.rel_op, left, right, values)
                 if found is None:
                     break
                 violations.append((hypothesis, *found))

@@ -165,7 +165,7 @@ class TestHypothesesAreUsed:
     """Change a hypothesis, and the certificate that leans on it fails."""
 
     def test_step_size(self):
-        from hsdp_symbolic.checks import Derivation
+        from hsdp_symbolic.derivation import Derivation
         from hsdp_symbolic.paper.lsi import contraction
         from hsdp_symbolic.symbols import beta, eta, lam
 

@@ -21,6 +21,7 @@ from hsdp_symbolic.errors import (
     ArgumentError,
     EnginesDisagree,
     ExactTooLarge,
+    HypothesisError,
     NotRational,
     PrecisionExhausted,
     TooManySteps,
@@ -137,6 +138,17 @@ class TestRecursions:
             assert abs(oracle.to_mpf(settled.hi) - fixed_point) < 1e-18
         assert found.numeric(figure_run, alpha=10, K=10**9) == pytest.approx(float(fixed_point), rel=1e-13)
         assert found.upper(figure_run, alpha=10, K=10**9) >= found.upper(figure_run, alpha=10, K=10**8)
+
+    def test_the_limit_is_a_statement_of_its_own(self, figure_run):
+        limit, recursion = (statement(f"thm:amp_samp_wo_replacement{end}") for end in (":limit", ""))
+        for order in (2, "3.7", 15, 25):
+            whole = limit.enclose(figure_run, alpha=order)
+            assert whole.overlaps(recursion.enclose(figure_run, alpha=order, K=10**9))
+            assert recursion.enclose(figure_run, alpha=order, K=40).lo < whole.hi
+            assert limit.numeric(figure_run, alpha=order) == pytest.approx(whole.upper(), rel=1e-13)
+        for view in ("upper", "numeric"):
+            with pytest.raises(HypothesisError, match=r"n < 1"):
+                getattr(limit, view)(figure_run, alpha=60)
 
     def test_growth_without_bound_is_followed(self, figure_run):
         """(b/n)·e^(α(α−1)ρ₀) > 1 at α = 60: the bound grows linearly, and so it is reported."""

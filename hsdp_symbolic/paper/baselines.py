@@ -6,7 +6,8 @@ from functools import cache
 
 from sympy import Eq, Integer, Lt, Piecewise, Rational, binomial, floor, sqrt
 
-from ..checks import AtPoint, Derivation, Identity, Slack
+from ..checks import AtPoint, Identity, Slack
+from ..derivation import Derivation
 from ..nodes import Dot, Over, Plus, SampledGaussian, times
 from ..statement import Statement
 from ..symbols import (

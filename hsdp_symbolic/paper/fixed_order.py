@@ -10,7 +10,8 @@ from functools import cache
 
 from sympy import Expr, Ge, Gt, Integer, Le, Rational
 
-from ..checks import AtPoint, Derivation, Identity, Induction, Limit, Slack
+from ..checks import AtPoint, Identity, Induction, Limit, Slack
+from ..derivation import Derivation
 from ..nodes import Dot, FirstEpoch, GeometricSum, Over, Plus, times, undisplay
 from ..statement import Statement
 from ..symbols import (

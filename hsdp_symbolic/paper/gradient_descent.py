@@ -12,7 +12,8 @@ from functools import cache
 from sympy import Expr, Integer, exp
 from sympy.core.symbol import Str
 
-from ..checks import Derivation, Induction, Slack
+from ..checks import Induction, Slack
+from ..derivation import Derivation
 from ..nodes import Compounded, Dot, Expm1, GeometricSum, Named, Over, Plus, PowerSum, times
 from ..statement import Statement
 from ..symbols import (

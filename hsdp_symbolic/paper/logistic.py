@@ -10,7 +10,8 @@ from functools import cache
 
 from sympy import Integer, Or, Rational, diff, exp, log, sqrt
 
-from ..checks import Derivation, Slack
+from ..checks import Slack
+from ..derivation import Derivation
 from ..nodes import Dot, GeometricSum, Over, Plus, times, undisplay
 from ..statement import Statement
 from ..symbols import (

@@ -11,7 +11,8 @@ from functools import cache
 from sympy import Expr, Gt, Integer
 from sympy.core.relational import Relational
 
-from ..checks import Derivation, Identity, Induction, Limit, Slack, domain_of
+from ..checks import Identity, Induction, Limit, Slack, domain_of
+from ..derivation import Derivation
 from ..nodes import Dot, GeometricSum, Over, Plus, times
 from ..statement import Statement
 from ..symbols import (

@@ -11,7 +11,8 @@ from functools import cache
 
 from sympy import Derivative, Eq, Expr, Integer, Lambda, Lt, Piecewise, Rational, diff, exp, integrate, log, pi
 
-from ..checks import AtPoint, Certificate, Derivation, Identity, Slack, SolvesPDE
+from ..checks import AtPoint, Certificate, Identity, Slack, SolvesPDE
+from ..derivation import Derivation
 from ..nodes import Dot, Over, Plus, times
 from ..statement import Statement
 from ..symbols import (

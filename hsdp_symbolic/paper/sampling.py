@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from functools import cache
 
-from sympy import Integer, binomial, diff, exp, log
+from sympy import Expr, Integer, binomial, diff, exp, log
 from sympy.core.symbol import Str
 
-from ..checks import Derivation, Slack
+from ..checks import Slack
+from ..derivation import Derivation
 from ..nodes import Accumulated, Dot, GeometricSum, LogMix, Named, Over, Plus, times
 from ..statement import Statement
 from ..symbols import (
@@ -22,6 +23,7 @@ from ..symbols import (
     b,
     eta,
     falling,
+    gap,
     hit_factor,
     i,
     lam,
@@ -38,6 +40,11 @@ from ..symbols import (
 )
 from .fixed_order import EPOCHS, HIDDEN, ORDER, after_hit, after_shared
 from .lsi import STRONGLY_CONVEX, lsi_strongly_convex
+
+
+def _hit_cost_shown() -> Expr:
+    """α(α−1)ρ₀ as the paper prints it."""
+    return Over(times(alpha - 1, alpha, eta, S_g**2), times(4, sigma**2, b**2))
 
 
 @cache
@@ -111,7 +118,7 @@ def without_replacement() -> Statement:
     draws = {rate: b / n}
     expr = Accumulated(increment.subs(draws), level, K * N, room.subs(draws), ceiling.subs(draws)) / (alpha - 1)
     shown = Dot(Over(1, alpha - 1), Named(Str(r"\log\left(S_K^0(\alpha)\right)"), expr * (alpha - 1)))
-    one_hit = Over(times(alpha - 1, alpha, eta, S_g**2), times(4, sigma**2, b**2))
+    one_hit = _hit_cost_shown()
     here = Named(Str(r"S_k^j(\alpha)"), moments)
     printed_step = Plus(Dot(Over(b, n), exp(one_hit), here), Dot(Plus(1, -Over(b, n)), here ** (q**2)))
     d.printed(step.subs(draws), printed_step)
@@ -132,5 +139,48 @@ def without_replacement() -> Statement:
         hypotheses=(ORDER, EPOCHS, *STRONGLY_CONVEX),
         steps=tuple(d.steps),
         uses=("lem:recursive", "lem:LSIseq_stronglyconvex", "lem:rootconvexity1"),
+        assumes=HIDDEN,
+    )
+
+
+@cache
+def limit() -> Statement:
+    """Where the recursion of `thm:amp_samp_wo_replacement` converges to, and when it does."""
+    d = Derivation()
+    cost = alpha * (alpha - 1) * rho0
+    top = (1 - rate) / (1 - rate * exp(cost))  # e^((1−q²)s*)
+    d.identity(
+        "At s* = log((1−p)/(1−p·e^(κρ₀)))/(1−q²) the recursion stands still: p·e^(κρ₀) + (1−p)·e^(−(1−q²)s*) = 1.",
+        rate * exp(cost) + (1 - rate) / top,
+        Integer(1),
+    )
+    d.at_most(
+        "s* exists because p·e^(κρ₀) < 1, and is nonnegative because e^(κρ₀) ≥ 1 (A stands for p·e^(κρ₀), at least p).",
+        Integer(0),
+        (rate + gap) - rate,
+        [(Integer(1), Slack(gap, "A ≥ p"))],
+    )
+    weight = -rate / (1 - rate)
+    stable = -LogMix(weight, cost, Integer(0)) / (eta * lam * (1 + q) * (alpha - 1))
+    d.identity(
+        "In stable form: e^(−(1−q²)s*) = 1 + w·(e^(κρ₀) − 1), w = −p/(1−p), and 1 − q² = ηλ(1 + q).",
+        exp(LogMix(weight, cost, Integer(0)).closed()),
+        1 / top,
+    )
+    expr = stable.subs(rate, b / n)
+    moment = Over(Plus(1, -Over(b, n)), Plus(1, -Dot(Over(b, n), exp(_hit_cost_shown()))))
+    shown = Dot(Over(1, Dot(alpha - 1, 1 - q**2)), log(moment))
+    return Statement(
+        label="thm:amp_samp_wo_replacement:limit",
+        title="Sampling without replacement, any number of epochs",
+        where="implied by Theorem 4.3; not in the paper",
+        says="ε for any number of epochs: the fixed point of the recursion of thm:amp_samp_wo_replacement.",
+        bounds=r"\varepsilon",
+        relation="<=",
+        expr=expr,
+        shown=shown,
+        hypotheses=(ORDER, *STRONGLY_CONVEX, b <= n - 1, b * exp(cost) / n < 1),
+        steps=tuple(d.steps),
+        uses=("thm:amp_samp_wo_replacement",),
         assumes=HIDDEN,
     )

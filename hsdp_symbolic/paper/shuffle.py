@@ -6,7 +6,8 @@ from functools import cache
 
 from sympy import Integer, diff, exp, factorial, log
 
-from ..checks import Derivation, Slack
+from ..checks import Slack
+from ..derivation import Derivation
 from ..nodes import Dot, FirstEpoch, GeometricSum, LogAverage, LogMeanExp, LogMix, Over, Plus, times, undisplay
 from ..statement import Statement
 from ..symbols import (
