@@ -127,10 +127,13 @@ _NEGLIGIBLE = Fraction(1, 1 << 2**25)
 
 
 def _at_precision(program: Program, values: Mapping[str, Fraction], engine: Engine) -> Enclosure | None:
-    from .intervals import Intervals
+    from .intervals import Intervals, Unbounded
 
     with engine.working():
-        result = program.run(Intervals(engine), values)
+        try:
+            result = program.run(Intervals(engine), values)
+        except Unbounded:
+            return None
         bounds = (result, result) if isinstance(result, Fraction) else engine.bounds(result)
     return None if bounds is None else Enclosure(*bounds)
 

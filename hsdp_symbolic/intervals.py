@@ -24,6 +24,10 @@ MAX_BINOMIAL_ORDER = 4096
 """Whole orders up to this use the binomial sum of the sampled Gaussian, all others the trapezoidal rule."""
 
 
+class Unbounded(ArithmeticError):
+    """Nothing can be said at this precision; a higher one may do."""
+
+
 class Rationals:
     """Exact arithmetic on fractions, up to a size."""
 
@@ -350,7 +354,7 @@ class Intervals(Rationals):
         reach = Fraction(math.ceil(math.sqrt(2 * (digits + float(order) * math.log(2)))) + 1)
         root = engine.exp(engine.mul(self._ball(Fraction(1, 2)), engine.log(self._ball(2 * rho))))
         if self._bounds(self.mul(strip, root))[1] >= 3.1:
-            raise TooManySteps(0, "the trapezoidal rule")
+            raise Unbounded
         total: Any = self._ball(Fraction(0))
         for node in _nodes(float(order) * spread, float(reach), step):
             x = node * step
@@ -371,7 +375,7 @@ class Intervals(Rationals):
         )
         error = self._error(delta) + self._error(tail)
         if error > Fraction(1, 2):
-            return engine.interval(Fraction(0), Fraction(10) ** 6)  # too coarse: a higher precision follows
+            raise Unbounded
         # log A − log S lies between −log(1 + δ) ≥ −δ and −log(1 − δ − τ) ≤ 2(δ + τ).
         normal = engine.mul(self._ball(Fraction(-1, 2)), engine.log(two_pi))
         logarithm = self.add(engine.log(total), engine.log(self._ball(step)), normal)
@@ -386,7 +390,7 @@ class Intervals(Rationals):
             return x, x
         bounds = self._engine.bounds(x)
         if bounds is None:
-            raise TooManySteps(0, "an unbounded intermediate value")
+            raise Unbounded
         return bounds
 
 
