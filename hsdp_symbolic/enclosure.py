@@ -9,7 +9,7 @@ from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Dec
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from .engines import ENGINES, Engine
+from .engines import ENGINES, Engine, Unbounded
 from .errors import ArgumentError, EnginesDisagree, NotRational, PrecisionExhausted
 from .setting import to_fraction
 
@@ -127,7 +127,7 @@ _NEGLIGIBLE = Fraction(1, 1 << 2**25)
 
 
 def _at_precision(program: Program, values: Mapping[str, Fraction], engine: Engine) -> Enclosure | None:
-    from .intervals import Intervals, Unbounded
+    from .intervals import Intervals
 
     with engine.working():
         try:

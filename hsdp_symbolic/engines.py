@@ -12,8 +12,14 @@ from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any, Protocol
 
+from .errors import ExactTooLarge
+
 EXPONENT_CAP = 2**25
 """Endpoints below 2^−EXPONENT_CAP are widened to 0 and that power: an exact fraction there fills memory."""
+
+
+class Unbounded(ArithmeticError):
+    """Nothing can be said at this precision; a higher one may do."""
 
 
 class Engine(Protocol):
@@ -70,6 +76,8 @@ class Arb:
         return self._flint.arb.pi()
 
     def recentre(self, x: Any) -> tuple[Any, Fraction]:
+        if not x.is_finite():
+            raise Unbounded
         man, exp = x.rad().man_exp()
         return x.mid(), dyadic(int(man), int(exp), up=True)
 
@@ -136,8 +144,10 @@ class PaddedMpmath:
         return tuple(self._lib.mpf_pi(self._precision, way) for way in "fc")
 
     def recentre(self, x: Any) -> tuple[Any, Fraction]:
-        low, high = self.bounds(x) or (Fraction(0), Fraction(0))
-        return (x[0], x[0]), high - low
+        bounds = self.bounds(x)
+        if bounds is None:
+            raise Unbounded
+        return (x[0], x[0]), bounds[1] - bounds[0]
 
     def add(self, x: Any, y: Any) -> Any:
         return self._lib.libmpi.mpi_add(x, y, self._precision)
@@ -182,6 +192,8 @@ def dyadic(mantissa: int, exponent: int, *, up: bool) -> Fraction:
     Fraction(3, 4)
     """
     if exponent >= 0:
+        if mantissa and exponent > EXPONENT_CAP:
+            raise ExactTooLarge(exponent)
         return Fraction(mantissa << exponent)
     if mantissa and mantissa.bit_length() + exponent < -EXPONENT_CAP:
         outward = up == (mantissa > 0)

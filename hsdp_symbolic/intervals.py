@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from .engines import Engine
+from .engines import Engine, Unbounded
 from .errors import ExactTooLarge, NotRational, TooManySteps
 from .program import Parts, Program
 
@@ -20,12 +20,10 @@ HYBRID_BITS = 512
 """Rationals are kept exact up to this size; beyond it intervals are faster and as good."""
 MAX_STEPS = 5 * 10**6
 """Steps of a recursion, or terms of a mean, that an enclosure is ready to compute one by one."""
-MAX_BINOMIAL_ORDER = 4096
+MAX_NODES = 3 * 10**5
+ARGUMENT_BITS = 2**20
+MAX_BINOMIAL_ORDER = 2**16
 """Whole orders up to this use the binomial sum of the sampled Gaussian, all others the trapezoidal rule."""
-
-
-class Unbounded(ArithmeticError):
-    """Nothing can be said at this precision; a higher one may do."""
 
 
 class Rationals:
@@ -85,7 +83,7 @@ class Rationals:
         raise NotRational("log")
 
     def sampled_gaussian(self, parts: Parts, values: Mapping[str, Any]) -> Any:
-        rate, rho, order = (part.run(self, values) for part in programs(parts))
+        rate, rho, order = (part.run(Rationals(ARGUMENT_BITS), values) for part in programs(parts))
         return self.sampled_gaussian_moment(rate, rho, order) if rho else Fraction(0)
 
     def sampled_gaussian_moment(self, rate: Fraction, rho: Fraction, order: Fraction) -> Any:
@@ -194,6 +192,9 @@ class Intervals(Rationals):
 
     def log_mix(self, weight: Any, x: Any, y: Any) -> Any:
         rest = self.add(Fraction(1), self.mul(Fraction(-1), weight))
+        if isinstance(x, Fraction) and x > 64:  # shifted, so that e^x itself is not needed
+            falling = self.exp(self.add(y, -x))
+            return self.add(x, self.log(self.add(weight, self.mul(rest, falling))))
         return self.log(self.add(self.mul(weight, self.exp(x)), self.mul(rest, self.exp(y))))
 
     def log_mean_exp(self, parts: Parts, values: Mapping[str, Any]) -> Any:
@@ -209,7 +210,10 @@ class Intervals(Rationals):
             if done == MAX_STEPS:
                 raise TooManySteps(count, "a mean")
             done += 1
-            exponent = self._ball(term(Fraction(done)))
+            value = term(Fraction(done))
+            if done == 1 and isinstance(value, Fraction) and value == 0:
+                return value  # the largest exponent is 0, and none is negative
+            exponent = self._ball(value)
             total = self._engine.add(total, self._engine.exp(exponent))
             if done % 64 == 0 and (bounds := self._engine.bounds(exponent)) and bounds[1] < self._engine.resolution:
                 ceiling = 1 + 2 * max(bounds[1], Fraction(0))  # e^x ≤ 1 + 2x for 0 ≤ x ≤ 1
@@ -224,17 +228,24 @@ class Intervals(Rationals):
         The map is increasing with slope at most 1, so rounding errors add up and never grow; the increments
         decrease, so the remaining ones lie between the increment here and the one at the highest point ahead.
         """
-        increment, state, count_program, room, ceiling = parts
+        increment, state, count_program, room, ceiling, gain = parts
         assert isinstance(increment, Program)
         total = whole(self._run(count_program, values))
         step_at = increment.prepare(self, values, str(state))
-        above_zero = self._bounds(self._run(room, values))[0] > 0
-        highest = self._bounds(self._run(ceiling, values))[1] if above_zero else None
+        limit = None
+        if self._bounds(self._run(room, values))[0] > 0:
+            slope = self.add(Fraction(1), self.mul(Fraction(-1), self._run(gain, values)))
+            limit = self._bounds(self._run(ceiling, values)), slope
+            gain_there = 1 - self._bounds(slope)[0]
+            if total > MAX_STEPS and MAX_STEPS * gain_there < 20 and total * gain_there < 1000:
+                raise TooManySteps(total, "a recursion")  # not settled at the end, and too long to follow until then
+        if step_at(Fraction(0)) == 0:
+            return Fraction(0)
         here, error = self._ball(Fraction(0)), Fraction(0)
         for done in range(total):
             step = self._ball(step_at(here))
-            if done % 32 == 0 and done:
-                closed = self._close(here, error, step, total - done, highest, step_at)
+            if done % 32 == 0:
+                closed = self._close(here, error, step, total - done, limit, step_at)
                 if closed is not None:
                     return closed
                 if done >= MAX_STEPS:
@@ -274,16 +285,23 @@ class Intervals(Rationals):
         error: Fraction,
         step: Any,
         remaining: int,
-        highest: Fraction | None,
+        limit: tuple[tuple[Fraction, Fraction], Any] | None,
         step_at: Callable[[Any], Any],
     ) -> Any:
-        """The end value, if the steps that remain are known closely enough; None otherwise."""
+        """The end value, if the steps that remain are known closely enough; None otherwise.
+
+        Below the fixed point the map's slope is at most the slope there: the distance shrinks at least so fast.
+        """
         low, high = self._bounds(here)
         top = high + error + remaining * max(self._bounds(step)[1], Fraction(0))
-        if highest is not None:
-            top = min(top, highest)
+        if limit is not None:
+            top = min(top, limit[0][1])
         least = max(self._bounds(step_at(self._ball(top)))[0], Fraction(0))
         bottom = low - error + remaining * least
+        if limit is not None:
+            (settled, highest), slope = limit
+            shrunk = self._error(self.power(slope, Fraction(remaining)))
+            bottom = max(bottom, settled - shrunk * (highest - low + error))
         if top - bottom > self._engine.resolution * top * 2**40:
             return None
         return self._engine.interval(min(bottom, top), top)
@@ -299,7 +317,7 @@ class Intervals(Rationals):
 
     def _digits(self) -> int:
         """−log of the resolution, and some: what an error estimate e^(−digits) may be neglected against."""
-        return math.ceil(-math.log(self._engine.resolution)) + 20
+        return math.ceil(self._engine.resolution.denominator.bit_length() * math.log(2)) + 20
 
     def _separated_moment(self, rate: Fraction, rho: Fraction, order: Fraction) -> Any:
         """log((1−p)^α + p^α·e^(ρα(α−1))), for so little noise that the two cases hardly mix.
@@ -347,7 +365,7 @@ class Intervals(Rationals):
         what is left out by the fraction τ = 2^α·(Gaussian tail beyond X).
         """
         engine = self._engine
-        spread = float(2 * rho) ** 0.5
+        spread = max(float(2 * rho) ** 0.5, 1e-150)
         digits = self._digits()
         strip = Fraction(min(math.sqrt(2 * digits), 3 / spread)).limit_denominator(10**6)
         step = Fraction(2 * math.pi * float(strip) / (float(strip) ** 2 / 2 + digits) * 0.99).limit_denominator(10**9)
@@ -356,7 +374,10 @@ class Intervals(Rationals):
         if self._bounds(self.mul(strip, root))[1] >= 3.1:
             raise Unbounded
         total: Any = self._ball(Fraction(0))
-        for node in _nodes(float(order) * spread, float(reach), step):
+        nodes = _nodes(float(order) * spread, float(reach), step)
+        if len(nodes) > MAX_NODES:
+            raise TooManySteps(len(nodes), "a trapezoidal rule")
+        for node in nodes:
             x = node * step
             ratio = engine.exp(engine.add(engine.mul(root, self._ball(x)), self._ball(-rho)))
             base = engine.log(self.add(1 - rate, self.mul(rate, ratio)))
@@ -394,15 +415,16 @@ class Intervals(Rationals):
         return bounds
 
 
-def _nodes(far_peak: float, reach: float, step: Fraction) -> list[int]:
+def _nodes(far_peak: float, reach: float, step: Fraction) -> Sequence[int]:
     """Whole multiples of `step` within `reach` of 0 or of `far_peak` (generously)."""
     unit = float(step)
     margin = math.ceil(reach / unit) + 2
     centre = round(far_peak / unit)
-    near = range(-margin, margin + 1)
-    if centre - margin <= margin + 1:
-        return list(range(-margin, centre + margin + 3))
-    return [*near, *range(centre - margin - 2, centre + margin + 3)]
+    if centre - margin - 2 <= margin + 1:
+        return range(-margin, centre + margin + 3)
+    if margin > MAX_NODES:
+        raise TooManySteps(4 * margin, "a trapezoidal rule")
+    return [*range(-margin, margin + 1), *range(centre - margin - 2, centre + margin + 3)]
 
 
 def programs(parts: Parts) -> tuple[Program, ...]:

@@ -37,6 +37,13 @@ def evaluate(program: Program, values: Mapping[str, Any]) -> Array:
     return result
 
 
+def evaluate_over(program: Program, values: Mapping[str, Any]) -> Array:
+    """The program over all arrays given, also those it does not depend on (but some hypothesis did)."""
+    result = evaluate(program, values)
+    shape = np.broadcast_shapes(*(value.array.shape for value in values.values() if isinstance(value, Samples)))
+    return result if result.shape == shape else np.broadcast_to(result, shape).copy()
+
+
 def evaluate_raw(program: Program, values: Mapping[str, Any]) -> Array:
     """The program over arrays, whatever comes out."""
     needed = {name: values[name] for name in program.leaves}
@@ -215,11 +222,12 @@ class Float64:
             return Fraction(top // bottom)
         return np.floor_divide(self.value(top), self.value(bottom))
 
-    def contraction(self, parts: Parts, values: Mapping[str, Any]) -> _Scaled:
+    def contraction(self, parts: Parts, values: Mapping[str, Any]) -> Any:
         (step,) = programs(parts)
         arrays = [name for name in step.leaves if isinstance(self._values[name], Samples)]
         if not arrays:
-            return _Scaled(Fraction(1), Fraction(1), _log_q(exact(step, self._values)))
+            size = exact(step, self._values)
+            return Fraction(0) if size == 1 else _Scaled(Fraction(1), Fraction(1), _log_q(size))
         leading, rest = (self._tape.read(_logs_of(step, arrays, part)) for part in (0, 1))
         return _Scaled(Fraction(1), Fraction(1), _LogQ(leading, rest))
 
@@ -237,10 +245,11 @@ class Float64:
         return np.expm1(self.value(x))
 
     def log_mix(self, weight: Any, x: Any, y: Any) -> Any:
-        parts = [self.value(part) for part in (weight, x, y)]
-        if at_most(parts[1], 30) and at_most(parts[2], 30):
-            w, x, y = parts
-            return np.log1p(w * np.expm1(x) + (1 - w) * np.expm1(y))
+        rest = self.add(Fraction(1), self.mul(Fraction(-1), weight))  # before rounding: 1 − w may be tiny
+        parts = [self.value(part) for part in (weight, rest, x, y)]
+        if at_most(parts[2], 30) and at_most(parts[3], 30):
+            w, v, x, y = parts
+            return np.log1p(w * np.expm1(x) + v * np.expm1(y))
         if not any(isinstance(part, Traced) for part in parts):
             return log_mix(*map(np.asarray, parts), out=np.empty(())).item()
         return self._tape.record(log_mix, *parts)
@@ -334,7 +343,7 @@ def _log_q(step: Fraction) -> _LogQ:
     with engine.working():
         bounds = engine.bounds(engine.log(engine.ball(1 - step)))
     if bounds is None:
-        raise ArgumentError("eta", float(1 - step), "the update does not contract", "choose a smaller step size")
+        raise ArgumentError("eta", float(step), "the update does not contract", "choose a smaller step size")
     mantissa, exponent = math.frexp(bounds[0])
     leading = math.ldexp(round(mantissa * 2**32), exponent - 32)
     return _LogQ(leading, float(bounds[0] - Fraction(leading)))

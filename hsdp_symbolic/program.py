@@ -51,7 +51,7 @@ class Algebra(Protocol):
         """parts = (body, index, count): see `nodes.LogMeanExp`."""
 
     def accumulated(self, parts: Parts, values: Mapping[str, Any]) -> Any:
-        """parts = (increment, state, count, room, ceiling): see `nodes.Accumulated`."""
+        """parts = (increment, state, count, room, ceiling, gain): see `nodes.Accumulated`."""
 
     def compounded(self, parts: Parts, values: Mapping[str, Any]) -> Any:
         """parts = (factor, index, cost, count, limit): see `nodes.Compounded`."""

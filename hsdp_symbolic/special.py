@@ -21,12 +21,12 @@ _STRIDE = 256
 """Steps between two looks at whether a recursion has settled."""
 
 
-def log_mix(weight: Array, x: Array, y: Array, *, out: Array) -> Array:
-    """log(w·e^x + (1 − w)·e^y): by expm1 where the exponents are small, shifted by the larger where they are not."""
+def log_mix(weight: Array, rest: Array, x: Array, y: Array, *, out: Array) -> Array:
+    """log(w·e^x + v·e^y), w + v = 1: by expm1 for small exponents, shifted by the larger for others."""
     top = np.maximum(x, y)
     with np.errstate(over="ignore", invalid="ignore"):
-        near = np.log1p(weight * np.expm1(x) + (1 - weight) * np.expm1(y))
-        far = top + np.log(weight * np.exp(x - top) + (1 - weight) * np.exp(y - top))
+        near = np.log1p(weight * np.expm1(x) + rest * np.expm1(y))
+        far = top + np.log(weight * np.exp(x - top) + rest * np.exp(y - top))
     out[...] = np.where(np.abs(top) <= 30, near, far)
     return out
 
@@ -59,7 +59,7 @@ def _log_mean_exp(body: Program, index: str, count: int, values: Mapping[str, An
 
     x = exponents(1, min(count, 64))
     largest = x[..., 0].copy()
-    small = largest <= 1
+    small = largest <= 600  # expm1 does not overflow, and log1p of the mean loses nothing
     block = max(64, _BLOCK // max(1, largest.size))
     total = np.zeros(largest.shape)
     starts = [1, *range(65, count + 1, block)]
@@ -71,7 +71,7 @@ def _log_mean_exp(body: Program, index: str, count: int, values: Mapping[str, An
         if np.all(small):
             terms = np.expm1(x)
         else:
-            terms = np.where(small[..., None], np.expm1(np.minimum(x, 1)), np.exp(x - largest[..., None]))
+            terms = np.where(small[..., None], np.expm1(np.minimum(x, 600)), np.exp(x - largest[..., None]))
         total += terms.sum(axis=-1)
         if np.all(small & ((count - start) * terms[..., -1] <= 1e-18 * total)):
             break
@@ -82,10 +82,17 @@ def _log_mean_exp(body: Program, index: str, count: int, values: Mapping[str, An
 
 def accumulated(parts: tuple[Any, ...], values: Mapping[str, Any]) -> Array:
     """s after count steps of s ← s + increment(s), with compensated summation; stops once what is left is known."""
-    increment, name, count, room, ceiling = parts
+    from .numeric import evaluate_any
+
+    increment, name, count, room, ceiling, gain = parts
     state, step_from = _stepper(increment, {name: 0.0}, values)
     lost, before = np.zeros_like(state[name]), np.zeros_like(state[name])
-    highest = _ceiling(room, ceiling, values)
+    highest, gain_there = _ceiling(room, ceiling, gain, values)
+
+    longest = float(np.max(np.asarray(evaluate_any(count, values), dtype=np.float64), initial=0.0))
+    unsettled = np.isfinite(highest) & (MAX_STEPS * gain_there < 20) & (longest * gain_there < 1000)
+    if longest > MAX_STEPS and np.any(unsettled):
+        raise TooManySteps(int(longest), "a recursion")
 
     def advance() -> None:
         step = step_from()
@@ -101,7 +108,10 @@ def accumulated(parts: tuple[Any, ...], values: Mapping[str, Any]) -> Array:
         state[name][...] = top
         bottom = np.minimum(now + remaining * np.maximum(step_from(), 0), top)
         state[name][...] = now
-        return bottom, top
+        # The distance to the fixed point shrinks at least as fast as it does there.
+        covered = -np.expm1(remaining * np.log1p(-gain_there))
+        settled = np.where(np.isfinite(highest), now + covered * (highest - now), bottom)
+        return np.minimum(np.maximum(bottom, settled), top), top
 
     return _iterate(state[name], count, values, advance, close)
 
@@ -167,7 +177,7 @@ def _iterate(
             np.copyto(out, state, where=np.broadcast_to(counts == milestones[position], out.shape))
             position += 1
             continue
-        if done % _STRIDE == 0 and done:
+        if done % _STRIDE == 0:
             with np.errstate(over="ignore", invalid="ignore"):
                 bottom, top = close(milestones[-1] - done)
             if np.all(top - bottom <= 2e-16 * top):
@@ -184,21 +194,26 @@ def _iterate(
     return out
 
 
-def _ceiling(room: Program, ceiling: Program, values: Mapping[str, Any]) -> Array:
-    """The ceiling where there is one, infinity elsewhere."""
+def _ceiling(room: Program, ceiling: Program, gain: Program, values: Mapping[str, Any]) -> tuple[Array, Array]:
+    """The fixed point and the gain there, where there is one; infinity and 0 elsewhere."""
     from .numeric import evaluate_raw
 
     try:
         with np.errstate(all="ignore"):
-            return np.where(evaluate_raw(room, values) > 0, evaluate_raw(ceiling, values), np.inf)
+            exists = evaluate_raw(room, values) > 0
+            highest = np.where(exists, evaluate_raw(ceiling, values), np.inf)
+            return highest, np.where(exists, evaluate_raw(gain, values), 0.0)
     except (ZeroDivisionError, OutsideDoubleRange):  # every record in every batch, or a moment beyond the doubles
-        return np.array(np.inf)
+        return np.array(np.inf), np.array(0.0)
 
 
 def sampled_gaussian(rate: Any, rho: Any, order: Any) -> Array:
     """The log-moment of the sampled Gaussian mechanism, elementwise."""
     excess = order - 1  # exact, before anything is rounded to a double
-    p, r, a = np.broadcast_arrays(*(np.asarray(x, dtype=np.float64) for x in (rate, rho, excess)))
+    try:
+        p, r, a = np.broadcast_arrays(*(np.asarray(x, dtype=np.float64) for x in (rate, rho, excess)))
+    except OverflowError:
+        raise OutsideDoubleRange("the cost of a step") from None
     flat = [
         _sampled_gaussian(*triple)
         for triple in zip(p.ravel().tolist(), r.ravel().tolist(), a.ravel().tolist(), strict=True)

@@ -89,9 +89,9 @@ class Statement:
         Any letter may be an array, a list or a range. Shapes broadcast as in NumPy; 1-D arrays of different
         lengths span a grid, in the order given: `numeric(run, alpha=[10, 15], K=range(1, 41))` has shape (2, 40).
         """
-        from .numeric import evaluate
+        from .numeric import evaluate_over
 
-        return evaluate(self._program, self._admit_arrays(setting, arguments))[()]
+        return evaluate_over(self._program, self._admit_arrays(setting, arguments))[()]
 
     def latex(self) -> str:
         """The statement in the paper's notation and order."""

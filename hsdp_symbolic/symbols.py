@@ -103,9 +103,10 @@ rate, moments, shrink, level, falling, hit_factor, small, e_small = (
 z1, z2, mean_w, high_w, low_w, plain_mean = (
     Symbol(name, real=True) for name in ("z1", "z2", "m_w", "w_max", "w_min", "w_bar")
 )
-others, square_mean, p1, p2, tau, spread2, top_eig = (
-    Symbol(name, positive=True) for name in ("rest", "E_w2", "p1", "p2", "tau_u", "b2", "M_T")
+others, square_mean, p1, tau, spread2, top_eig = (
+    Symbol(name, positive=True) for name in ("rest", "E_w2", "p1", "tau_u", "b2", "M_T")
 )
 along, across = Symbol("a_u", real=True), Symbol("b_v", real=True)
+s_unit, tilt = Symbol("s_unit", positive=True), Symbol("t_tilt", positive=True)
 excess = Symbol("alpha-1", positive=True)
 epoch_factor, epoch_cost = Symbol("r_epoch", positive=True), Symbol("A_epoch", positive=True)

@@ -169,6 +169,29 @@ class TestRecursions:
         with pytest.raises(TooManySteps, match="fewer epochs"):
             statement("thm:amp_samp_wo_replacement").enclose(run, alpha=2)
 
+    def test_extreme_costs_do_not_overflow(self, figure_run):
+        found = statement("thm:amp_samp_wo_replacement")
+        for order, sigma in ((10**4, "1e-3"), (10**4, "1e-8"), (10**9, 2)):
+            bracket = found.enclose(figure_run, alpha=order, sigma=sigma)
+            assert bracket.relative_width <= Fraction(1, 10**20)
+            assert found.numeric(figure_run, alpha=order, sigma=sigma) == pytest.approx(bracket.upper(), rel=1e-13)
+        assert found.upper(figure_run, alpha=10**4, sigma="1e-300") == math.inf
+
+    def test_slow_contraction_settled_at_once(self, figure_run):
+        found = statement("thm:amp_samp_wo_replacement")
+        limit = statement("thm:amp_samp_wo_replacement:limit")
+        run = figure_run.replace(eta="1e-6", K=10**9)
+        assert found.enclose(run, alpha=3).overlaps(limit.enclose(run, alpha=3))
+        assert found.numeric(run, alpha=3) == pytest.approx(limit.numeric(run, alpha=3), rel=1e-13)
+        for view in (found.upper, found.numeric):
+            with pytest.raises(TooManySteps):
+                view(run, alpha=3, eta="1e-12")
+
+    def test_no_sensitivity_no_cost(self, figure_run):
+        for label in ("thm:shuffle", "thm:amp_samp_wo_replacement", "mironov2019"):
+            assert statement(label).upper(figure_run, alpha=3, S_g=0) == 0
+            assert statement(label).numeric(figure_run, alpha=3, S_g=0) == 0
+
     @pytest.mark.parametrize(("step", "number"), [("1e-12", 10**5), ("0.3", 10**6)])
     def test_a_million_batches(self, step, number):
         run = Setting(n=number, b=1, K=3, eta=step, lam=1, beta=1, sigma=1, S_g=1)
@@ -240,13 +263,21 @@ class TestSampledGaussian:
             np.testing.assert_allclose(ours, theirs._rdp, rtol=1e-10)
 
     def test_small_rate_lies_below(self, figure_run):
-        for order in range(2, 40):
+        for order in [*range(2, 40), "1.01", "2.5", "17.3"]:
             below = statement("mironov2019:small_rate").exact(figure_run, alpha=order)
             assert below <= statement("mironov2019").enclose(figure_run, alpha=order).lo
 
-    def test_small_rate_is_claimed_for_whole_orders_only(self, figure_run):
-        with pytest.raises(ArgumentError, match="alpha <= floor"):
-            statement("mironov2019:small_rate").exact(figure_run, alpha="2.5")
+    def test_small_rate_is_claimed_where_b_divides_n_only(self, figure_run):
+        with pytest.raises(ArgumentError, match=r"n = 51"):
+            statement("mironov2019:small_rate").exact(figure_run, alpha="2.5", n=51)
+
+    @pytest.mark.parametrize(
+        ("sigma", "order"), [("1e78", "2.5"), ("1e300", "1.5"), ("1e-300", "2.5"), ("1e-3", 10**4)]
+    )
+    @pytest.mark.parametrize("engine", ENGINES)
+    def test_noise_of_any_size(self, figure_run, sigma, order, engine):
+        found = statement("mironov2019").enclose(figure_run, alpha=order, sigma=sigma, engine=engine, rtol="1e-10")
+        assert 0 < found.lo <= found.hi
 
 
 def test_extremes_beyond_any_run():

@@ -162,6 +162,22 @@ class TestBroadcasting:
             alone = [found.numeric(figure_run, alpha=3, n=n, b=b, eta=eta) for n, b, eta in settings]
             np.testing.assert_allclose(varied, alone, rtol=1e-13, err_msg=label)
 
+    def test_letters_of_hypotheses_broadcast_too(self, figure_run):
+        assert statement("thm:naive_RDP_baseline").numeric(figure_run, alpha=2, beta=[4, 5, 6]).shape == (3,)
+
+    def test_a_batch_larger_than_the_data_is_refused_in_arrays_too(self, figure_run):
+        with pytest.raises(HypothesisError, match="b <= n"):
+            statement("thm:amp_samp_wo_replacement").numeric(figure_run, alpha=2, n=[1, 2], b=5)
+
+    def test_weights_next_to_one(self, figure_run):
+        found, case = statement("lem:rootconvexity1"), {"alpha": 4, "w1": "0.9999999999", "R1": 0, "R2": 1}
+        assert found.numeric(figure_run, **case) == pytest.approx(found.upper(figure_run, **case), rel=1e-13)
+
+    def test_few_large_among_a_million_small(self):
+        run = Setting(n=10**6, b=1, K=1, eta="0.5", lam=1, beta=1, sigma_squared="1/6", S_g=1)
+        found = statement("thm:shuffle")
+        assert found.numeric(run, alpha=2) == pytest.approx(found.upper(run, alpha=2), rel=1e-13)
+
     def test_hypotheses_pair_elements(self, figure_run):
         found = statement("thm:convexsmooth").numeric(figure_run, alpha=2, j0=[0, 9], n=[8, 40])
         assert found.shape == (2,)

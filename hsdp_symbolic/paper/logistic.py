@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from sympy import Integer, Or, Rational, diff, exp, log, sqrt
+from sympy import Integer, Matrix, Or, Rational, diff, exp, log, sqrt
 
 from ..checks import Slack
 from ..derivation import Derivation
@@ -32,7 +32,6 @@ from ..symbols import (
     mean_w,
     others,
     p1,
-    p2,
     plain_mean,
     q,
     rho0,
@@ -129,15 +128,15 @@ def smoothness() -> Statement:
 def clipped() -> Statement:
     """`prop:smooth_strcvx_clip`, restricted to where it is true."""
     d = Derivation()
-    # Two classes: p − y is a multiple of (1, −1), T = p1·p2·[[1, −1], [−1, 1]], and P = I − ûûᵀ = ½[[1, 1], [1, 1]].
-    d.identity(
-        "Two classes, clipping active: P·T = 0, as T's range is the direction P removes (every entry ½p1p2 − ½p1p2).",
-        p1 * p2 / 2,
-        p1 * p2 - p1 * p2 / 2,
-    )
-    d.identity(
-        "(With p1 + p2 = 1, T has entries ±p1·p2: p1 − p1² = p1·p2.)", (p1 - p1**2).subs(p1, 1 - p2), ((1 - p2) * p2)
-    )
+    prob, label = Matrix([p1, 1 - p1]), Matrix([1, 0])
+    residual, hessian = prob - label, Matrix.diag(p1, 1 - p1) - prob * prob.T
+    removed = residual * residual.T * hessian / residual.dot(residual)  # ûûᵀT
+    for row, column in ((0, 0), (0, 1), (1, 1)):
+        d.identity(
+            f"Two classes, clipping active: ûûᵀT = T, so P·T = (I − ûûᵀ)T = 0 (entry {row + 1}, {column + 1}).",
+            hessian[row, column],
+            removed[row, column],
+        )
     d.at_most(
         "If S_g/2 ≥ √(2(L² + 1)) no gradient is ever clipped (prop:smooth), and g is the gradient of a λ-strongly "
         "convex, (β + λ)-smooth loss.",

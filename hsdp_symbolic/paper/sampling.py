@@ -102,7 +102,20 @@ def without_replacement() -> Statement:
         1 + slope,
         [(1 / inside, Slack(hit_factor + share * falling * q**2, "positive terms"))],
     )
-    room = 1 - rate * exp(cost)
+    curvature = diff(slope, falling) * (-(1 - q**2) * falling)
+    d.at_most(
+        "… and is convex: below the fixed point its slope is at most the slope there.",
+        Integer(0),
+        curvature,
+        [(share * falling * hit_factor / inside**2, Slack((1 - q**2) ** 2, "a square"))],
+    )
+    room = -log(rate) - cost  # > 0 exactly if p·e^(κρ₀) < 1
+    gain = eta * lam * (1 + q) * (1 - rate * exp(cost))
+    d.identity(
+        "At the fixed point, where A + (1−p)·e = 1, that slope is 1 − (1 − q²)(1 − A).",
+        (1 + slope).subs(falling, (1 - hit_factor) / share),
+        1 - (1 - q**2) * (1 - hit_factor),
+    )
     ceiling = -LogMix(-rate / (1 - rate), cost, Integer(0)) / (eta * lam * (1 + q))
     d.identity(
         "If p·e^(κρ₀) < 1 there is a fixed point s* = log((1−p)/(1−p·e^(κρ₀)))/(1−q²), where the increment is 0, "
@@ -116,7 +129,8 @@ def without_replacement() -> Statement:
         (1 - rate * exp(cost)) / (1 - rate),
     )
     draws = {rate: b / n}
-    expr = Accumulated(increment.subs(draws), level, K * N, room.subs(draws), ceiling.subs(draws)) / (alpha - 1)
+    parts = [part.subs(draws) for part in (increment, room, ceiling, gain)]
+    expr = Accumulated(parts[0], level, K * N, *parts[1:]) / (alpha - 1)
     shown = Dot(Over(1, alpha - 1), Named(Str(r"\log\left(S_K^0(\alpha)\right)"), expr * (alpha - 1)))
     one_hit = _hit_cost_shown()
     here = Named(Str(r"S_k^j(\alpha)"), moments)
@@ -136,7 +150,7 @@ def without_replacement() -> Statement:
             (r"S_k^{j+1}(\alpha)", printed_step),
             (r"S_{k+1}^0(\alpha)", Named(Str(r"S_k^{n/b}(\alpha)"), moments)),
         ),
-        hypotheses=(ORDER, EPOCHS, *STRONGLY_CONVEX),
+        hypotheses=(ORDER, EPOCHS, b <= n, *STRONGLY_CONVEX),
         steps=tuple(d.steps),
         uses=("lem:recursive", "lem:LSIseq_stronglyconvex", "lem:rootconvexity1"),
         assumes=HIDDEN,

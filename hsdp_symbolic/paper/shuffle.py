@@ -109,6 +109,12 @@ def shuffled() -> Statement:
         [((1 - N * rate) / N, Slack(moments - N, "every exponential is at least 1"))],
         domain={rate: 1 / (N + gap)},
     )
+    d.at_most(
+        "By lem:rootconvexity1, with N components of weight 1/N, the moment of the shuffled run is at most S/N.",
+        inner,
+        moments / N,
+        [(Integer(1), Slack(moments / N - inner, "lem:rootconvexity1"))],
+    )
     common, own = (alpha - 1) * inner, (alpha - 1) * weight
     d.identity(
         "The first term of thm:strconvexsmooth does not depend on j0 and comes out of the average.",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from sympy import Integer, Lt, Rational, exp
 
-from hsdp_symbolic.checks import AtPoint, Identity
+from hsdp_symbolic import statement
+from hsdp_symbolic.checks import AtPoint
 from hsdp_symbolic.symbols import alpha, rate, rho0
 
 from ..ledger import Claim
@@ -20,7 +21,7 @@ def claims() -> list[Claim]:
             where="Section 4.2, after the theorem",
             says="a converging bound even for an infinite number of epochs (so p·e^(α(α−1)ρ₀) < 1, for every order)",
             printed=AtPoint(hit.subs(figure).subs(alpha, 60), Integer(1), Lt, "figure setting, α = 60"),
-            corrected=Identity((1 - rate) * ((1 - hit) / (1 - rate)), 1 - hit),
+            corrected=statement("thm:amp_samp_wo_replacement:limit").steps[0].check,
             correction="only if p·e^(α(α−1)ρ₀) < 1: then the fixed point of the derivation exists",
         )
     ]
