@@ -22,6 +22,7 @@ _PLACES = {
     "prop:smooth": ("logistic", "smoothness"),
     "prop:smooth_strcvx_clip": ("logistic", "clipped"),
     "prop:smooth_strcvx_clip:active": ("logistic", "actively_clipped"),
+    "prop:smooth_strcvx_clip:active_clip": ("logistic", "tightly_clipped"),
     "cor:logistic": ("logistic", "corollary"),
     "lem:i_by_e_lower": ("postprocessing", "information_lower_bound"),
     "lem:LSIseq_convex": ("lsi", "lsi_convex"),

@@ -56,5 +56,5 @@ class Derivation:
         for case in (0, 1) if derived.has(symbols.hit) else (None,):
             sides = [side if case is None else side.subs(symbols.hit, case) for side in (lhs, rhs)]
             suffix = "" if case is None else f" (hit = {case})"
-            self.identity(f"This is the expression the paper prints{suffix}.", *sides)
+            self.identity(f"This is the expression as it is printed{suffix}.", *sides)
         return shown

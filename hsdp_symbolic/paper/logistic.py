@@ -217,6 +217,46 @@ def actively_clipped() -> Statement:
 
 
 @cache
+def tightly_clipped() -> Statement:
+    """The same in terms of the clip norm: what is lost vanishes with it."""
+    d = Derivation()
+    d.at_most(
+        "The largest eigenvalue M of T is at most its trace, 1 − Σp² ≤ 1 − (1−r)² ≤ 2r, r = 1 − p_y (p1 stands for r).",
+        1 - (1 - p1) ** 2,
+        2 * p1,
+        [(Integer(1), Slack(p1**2, "a square"))],
+    )
+    d.at_most(
+        "‖p − y‖² ≥ (1 − p_y)² = r² (E_w2 stands for ‖p − y‖²), so M ≤ 2·‖p − y‖.",
+        p1**2,
+        square_mean,
+        [(Integer(1), Slack(square_mean - p1**2, "one of the squares of p − y is r²"))],
+    )
+    d.identity(
+        "Clipping scales by (S_g/2)/(‖p − y‖·‖x̄‖): the loss (M/8)·‖x̄‖²·(S_g/2)/(‖p − y‖·‖x̄‖) of "
+        "prop:smooth_strcvx_clip:active is at most (1/4)·(S_g/2)·√(L² + 1).",
+        2 * tau / 8 * sqrt(L**2 + 1) ** 2 * (S_g / 2) / (tau * sqrt(L**2 + 1)),
+        S_g * sqrt(L**2 + 1) / 8,
+    )
+    expr = lam - S_g * sqrt(L**2 + 1) / 8
+    return Statement(
+        label="prop:smooth_strcvx_clip:active_clip",
+        kind="proposition",
+        title="Clipped gradients: what is left of strong convexity, by clip norm",
+        where="not in the paper; replaces the lower bound of Proposition 5.2",
+        says="As prop:smooth_strcvx_clip:active where clipping is active, in terms of the clip norm S_g/2.",
+        bounds=r"\lambda_{\min}\left(\tfrac12(\nabla_\theta g + \nabla_\theta g^T)\right)",
+        relation=">=",
+        expr=expr,
+        shown=d.printed(expr, Plus(lam, -Over(times(S_g, sqrt(L**2 + 1)), 8))),
+        hypotheses=(),
+        steps=tuple(d.steps),
+        uses=("prop:smooth_strcvx_clip:active",),
+        assumes=(FEATURES, "clipping is active at θ (where it is not, the bound is λ)"),
+    )
+
+
+@cache
 def corollary() -> Statement:
     """`cor:logistic`, under what `prop:smooth_strcvx_clip` establishes."""
     d = Derivation()
