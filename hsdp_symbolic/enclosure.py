@@ -155,7 +155,9 @@ def _to_double(value: Fraction, *, up: bool) -> float:
 def _decimal(value: Fraction, digits: int, rounding: str) -> str:
     context = Context(prec=digits, rounding=rounding, Emax=MAX_EMAX, Emin=MIN_EMIN)
     if max(abs(value.numerator).bit_length(), value.denominator.bit_length()) <= 20_000:
-        return str(context.divide(Decimal(value.numerator), Decimal(value.denominator)))
+        rounded = context.divide(Decimal(value.numerator), Decimal(value.denominator))
+        last_place = Decimal(1).scaleb(rounded.adjusted() - digits + 1, context)
+        return str(context.quantize(rounded, last_place) if rounded else rounded)
     # Exact conversion of millions of bits takes minutes: cut to digits + 20 places first, outwards by a margin that
     # dwarfs the rounding of the few decimal operations.
     wide = Context(prec=digits + 20, Emax=MAX_EMAX, Emin=MIN_EMIN)

@@ -457,6 +457,13 @@ class TestRounding:
         low, high = Enclosure(value, value).decimals(digits)
         assert Fraction(low) <= value <= Fraction(high)
 
+    def test_decimals_have_all_their_digits(self):
+        assert Enclosure(Fraction(24, 125), Fraction(5)).decimals(20) == (
+            "0.19200000000000000000",
+            "5.0000000000000000000",
+        )
+        assert Enclosure(Fraction(0), Fraction(10) ** 30).decimals(3) == ("0", "1.00E+30")
+
     def test_an_enclosure_is_ordered(self):
         with pytest.raises(ValueError, match="lo <= hi"):
             Enclosure(Fraction(1), Fraction(0))
