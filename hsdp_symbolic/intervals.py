@@ -122,16 +122,18 @@ class Intervals(Rationals):
         super().__init__(HYBRID_BITS)
         self._engine = engine
         self._exponentials: dict[Fraction, Any] = {}
-        self._kept: dict[Fraction, Any] = {}
+        self._kept: dict[tuple[int, int], Any] = {}  # by numerator and denominator: hashing a Fraction is slow
+        self._bases: dict[tuple[int, int], tuple[Any, Any]] = {}
 
     def _ball(self, x: Any) -> Any:
         return self._engine.ball(x) if isinstance(x, Fraction) else x
 
     def _kept_ball(self, x: Fraction) -> Any:
         """The ball of a number that is likely to be asked for again."""
-        if x not in self._kept:
-            self._kept[x] = self._engine.ball(x)
-        return self._kept[x]
+        key = (x.numerator, x.denominator)
+        if key not in self._kept:
+            self._kept[key] = self._engine.ball(x)
+        return self._kept[key]
 
     def _fold(self, combine: Any, on_balls: Any, values: tuple[Any, ...]) -> Any:
         """Rationals together, exactly, then the intervals."""
@@ -183,9 +185,12 @@ class Intervals(Rationals):
         if isinstance(x, Fraction):
             if x == 1 or self.power_bits(x, whole(k)) <= self._max_bits:
                 return super().geometric(x, k)
-            power = self._engine.power(self._kept_ball(x), whole(k))
-            missing = self._engine.add(power, self._kept_ball(Fraction(-1)))
-            return self._engine.mul(missing, self._kept_ball(1 / (x - 1)))
+            key = (x.numerator, x.denominator)
+            if key not in self._bases:
+                self._bases[key] = self._engine.ball(x), self._engine.ball(1 / (x - 1))
+            base, scale = self._bases[key]
+            missing = self._engine.add(self._engine.power(base, whole(k)), self._kept_ball(Fraction(-1)))
+            return self._engine.mul(missing, scale)
         below = self._engine.add(self._ball(Fraction(1)), self.mul(Fraction(-1), x))
         powers = self.add(Fraction(1), self.mul(Fraction(-1), self.power(x, k)))
         return self.mul(powers, self._engine.inverse(below))
