@@ -23,7 +23,6 @@ from ..symbols import (
     b,
     eta,
     falling,
-    gap,
     hit_factor,
     i,
     lam,
@@ -169,10 +168,10 @@ def limit() -> Statement:
         Integer(1),
     )
     d.at_most(
-        "s* exists because p·e^(κρ₀) < 1, and is nonnegative because e^(κρ₀) ≥ 1 (A stands for p·e^(κρ₀), at least p).",
-        Integer(0),
-        (rate + gap) - rate,
-        [(Integer(1), Slack(gap, "A ≥ p"))],
+        "s* exists because p·e^(κρ₀) < 1, and is nonnegative because 1 − p·e^(κρ₀) ≤ 1 − p (S stands for e^(κρ₀)).",
+        1 - rate * moments,
+        1 - rate,
+        [(rate, Slack(moments - 1, "e^(κρ₀) ≥ 1"))],
     )
     weight = -rate / (1 - rate)
     stable = -LogMix(weight, cost, Integer(0)) / (eta * lam * (1 + q) * (alpha - 1))
