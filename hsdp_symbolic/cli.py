@@ -1,4 +1,4 @@
-"""The command line: `hsdp list | show | eval | latex | verify`.
+"""The command line: `hsdp list | show | eval | latex | verify | prove | soundness`.
 
 Only the standard library is imported here, so that help and errors are instant. Anything the user got wrong ends
 in one line on stderr and exit code 2.
@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from .errors import HsdpError
+from .errors import ArgumentError, HsdpError
 from .letters import ARGUMENTS, PARAMETERS
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _EXAMPLE = (
     "hsdp eval thm:strconvexsmooth --n 50 --b 2 --K 40 --eta 0.02 --lam 1 --beta 4 --sigma 2 --S_g 4 --alpha 15 --j0 24"
 )
+_EXAMPLE_BOX = "--n 50 --b 2 --K 80:120 --eta 0.01:0.02 --lam 1 --beta 4 --sigma 2 --S_g 4 --alpha 10:15"
 
 
 class _Parser(argparse.ArgumentParser):
@@ -32,7 +33,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; returns the exit code (0 success, 1 a check failed, 2 bad input)."""
+    """Run one command; returns the exit code (0 success, 1 a check failed, 2 bad input, 3 undecided)."""
     arguments = _parser().parse_args(argv)
     try:
         code: int = arguments.run(arguments)
@@ -75,11 +76,7 @@ def _parser() -> _Parser:
     evaluate = command("eval", _eval, "evaluate a statement: a certified bracket and a float")
     evaluate.epilog = f"example: {_EXAMPLE}"
     evaluate.add_argument("label", metavar="LABEL", help="the paper's label, e.g. thm:strconvexsmooth")
-    for letter in PARAMETERS:
-        evaluate.add_argument(f"--{letter.name}", metavar="X", help=f"{letter.meaning}: {letter.describe_range()}")
-    evaluate.add_argument("--sigma_squared", metavar="X", help="instead of --sigma, where only sigma^2 is rational")
-    for letter in ARGUMENTS:
-        evaluate.add_argument(f"--{letter.name}", metavar="X", help=f"{letter.meaning}: {letter.describe_range()}")
+    _add_letters(evaluate)
     evaluate.add_argument("--engine", default="arb", metavar="E", help="arb (default), mpmath, or both (must overlap)")
     evaluate.add_argument("--rtol", default="1e-20", metavar="W", help="relative width of the bracket (default 1e-20)")
     evaluate.add_argument("--exact", action="store_true", help="also print the exact rational")
@@ -94,7 +91,42 @@ def _parser() -> _Parser:
     verify.add_argument(
         "--json", nargs="?", const="-", metavar="FILE", help="write the ledger as JSON (default: stdout)"
     )
+
+    prove = command("prove", _prove, "prove or refute an inequality between two statements over a box of parameters")
+    prove.epilog = f'example: hsdp prove "thm:shuffle < mironov2019" {_EXAMPLE_BOX}'
+    prove.add_argument(
+        "claim", metavar="CLAIM", nargs="?", help='LABEL < LABEL (or <=, >, >=), e.g. "thm:shuffle < mironov2019"'
+    )
+    _add_letters(prove)
+    prove.add_argument("--budget", type=int, default=20_000, metavar="N", help="pieces to examine (default 20000)")
+    prove.add_argument("--file", metavar="FILE", help="write the certificate here; an existing one is continued")
+    prove.add_argument("--replay", metavar="FILE", help="check a certificate, by default with the other engine")
+    prove.add_argument("--engine", metavar="E", help="arb or mpmath (default: arb to prove, mpmath to replay)")
+
+    sound = command("soundness", _soundness, "compare the certified views with the other engine at random settings")
+    sound.add_argument("--cases", type=int, default=100_000, metavar="N", help="settings to compare (default 100000)")
+    sound.add_argument("--seed", type=int, default=0, metavar="S", help="seed of the settings (default 0)")
+    sound.add_argument("--jobs", type=int, metavar="J", help="processes (default: all cores)")
     return parser
+
+
+def _add_letters(command: argparse.ArgumentParser) -> None:
+    """An option for every letter; a range is written LOW:HIGH."""
+    for letter in PARAMETERS:
+        command.add_argument(f"--{letter.name}", metavar="X", help=f"{letter.meaning}: {letter.describe_range()}")
+        if letter.name == "sigma":
+            command.add_argument(
+                "--sigma_squared", metavar="X", help="instead of --sigma, where only sigma^2 is rational"
+            )
+    for letter in ARGUMENTS:
+        command.add_argument(f"--{letter.name}", metavar="X", help=f"{letter.meaning}: {letter.describe_range()}")
+
+
+def _letters(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The letters given on the command line: text, or a pair of texts for LOW:HIGH."""
+    names = [letter.name for letter in (*PARAMETERS, *ARGUMENTS)] + ["sigma_squared"]
+    given = {name: getattr(arguments, name) for name in names if getattr(arguments, name) is not None}
+    return {name: tuple(text.split(":")) if ":" in text else text for name, text in given.items()}
 
 
 def _list(arguments: argparse.Namespace) -> int:
@@ -169,12 +201,15 @@ def _eval(arguments: argparse.Namespace) -> int:
     from .setting import Setting, admit
 
     found = statement(arguments.label)
-    given = {name: value for name, value in vars(arguments).items() if value is not None}
+    given = _letters(arguments)
+    ranges = {name: value for name, value in given.items() if isinstance(value, tuple)}
     names = [letter.name for letter in PARAMETERS] + ["sigma_squared"]
-    run = Setting(**{name: given[name] for name in names if name in given})
+    run = Setting(**{name: given[name] for name in names if name in given and name not in ranges})
     extra = {
         letter.name: given[letter.name] for letter in ARGUMENTS if letter.name in given and letter.name in found.needs
     }
+    if ranges:
+        return _eval_range(arguments, found, run, extra | ranges)
     bracket = found.enclose(run, rtol=arguments.rtol, engine=arguments.engine, **extra)
     lower, upper = bracket.decimals(max(20, _digits_for(arguments.rtol)))
     numeric = _float_or_none(found, run, extra)
@@ -198,6 +233,23 @@ def _eval(arguments: argparse.Namespace) -> int:
     print(f"  numeric  {'outside the range of doubles' if numeric is None else repr(numeric)}")
     if exact:
         print(f"  exact    {exact}")
+    return 0
+
+
+def _eval_range(arguments: argparse.Namespace, found: Statement, run: Setting, given: dict[str, Any]) -> int:
+    """A certified range over ranges of letters."""
+    if arguments.exact:
+        raise ArgumentError("exact", "with a range", "a range has no exact value", "leave out --exact")
+    bracket = found.enclose(run, engine=arguments.engine, **given)
+    lower, upper = bracket.decimals()
+    if arguments.json:
+        box = {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
+        record = {"label": found.label, "lower": lower, "upper": upper, "engine": arguments.engine}
+        print(json.dumps({**record, "setting": {**run.exact_strings(), **box}}))
+        return 0
+    print(f"{found.label} ({found.where}) over the whole range")
+    print(f"  lower    {lower}")
+    print(f"  upper    {upper}   certified ({arguments.engine})")
     return 0
 
 
@@ -229,6 +281,32 @@ def _verify(arguments: argparse.Namespace) -> int:
     from proofs_check.report import verify
 
     return verify(arguments.label, controls=arguments.controls, json_target=arguments.json)
+
+
+def _prove(arguments: argparse.Namespace) -> int:
+    from .prove import BoxProof, prove_over, replay
+
+    if arguments.replay:
+        proof = BoxProof.load(arguments.replay)
+        holds = replay(proof, engine=arguments.engine or "mpmath")
+        print(f"{proof}\n{'the certificate holds' if holds else 'the certificate does NOT hold'}")
+        return 0 if holds else 1
+    if not arguments.claim:
+        raise ArgumentError("claim", "", "nothing to prove", 'give a claim such as "thm:shuffle < mironov2019"')
+    engine = arguments.engine or "arb"
+    proof = prove_over(
+        _letters(arguments), arguments.claim, budget=arguments.budget, file=arguments.file, engine=engine
+    )
+    print(proof)
+    return {"proved": 0, "refuted": 1}.get(str(proof.verdict), 3)
+
+
+def _soundness(arguments: argparse.Namespace) -> int:
+    from proofs_check.soundness import report, soundness
+
+    tally = soundness(arguments.cases, arguments.seed, arguments.jobs)
+    print(report(tally))
+    return 1 if tally.violations else 0
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
@@ -46,9 +46,11 @@ class Enclosure:
         width = self.hi - self.lo
         return width / max(abs(self.lo), abs(self.hi)) if width else Fraction(0)
 
-    def simplest(self) -> Fraction | float:
-        """The value itself if it is a point, a double near it if not; for messages."""
-        return self.lo if self.lo == self.hi else float(self.lo)
+    def simplest(self) -> Fraction | float | str:
+        """The value itself if it is a point, a double near it if it is narrow, both ends if not; for messages."""
+        if self.lo == self.hi:
+            return self.lo
+        return float(self.lo) if self.relative_width < 1e-15 else f"{float(self.lo):.6g} to {float(self.hi):.6g}"
 
     def upper(self) -> float:
         """The least double that is not below the enclosure."""
@@ -105,13 +107,9 @@ def enclose(
     tolerance = to_fraction("rtol", rtol)
     if tolerance <= 0:
         raise ArgumentError("rtol", rtol, "not a positive width", "give a relative width such as 1e-20")
-    if not isinstance(engine, str) or engine not in (*ENGINES, "both"):
-        raise ArgumentError("engine", engine, "no such engine", f"use {', '.join(ENGINES)} or both")
+    check_engine(engine)
     if engine == "both":
-        first, second = (enclose(program, values, rtol=rtol, engine=name) for name in ENGINES)
-        if not first.overlaps(second):
-            raise EnginesDisagree(f"arb says {first}, mpmath says {second}; please report this setting")
-        return Enclosure(max(first.lo, second.lo), min(first.hi, second.hi))
+        return agreed(enclose(program, values, rtol=rtol, engine=name) for name in ENGINES)
     precision = FIRST_PRECISION
     while precision <= PRECISION_CAP:
         found = _at_precision(program, values, ENGINES[engine](precision))
@@ -121,6 +119,19 @@ def enclose(
             return found
         precision *= 2
     raise PrecisionExhausted(PRECISION_CAP, rtol)
+
+
+def check_engine(engine: object) -> None:
+    if not isinstance(engine, str) or engine not in (*ENGINES, "both"):
+        raise ArgumentError("engine", engine, "no such engine", f"use {', '.join(ENGINES)} or both")
+
+
+def agreed(found: Iterable[Enclosure]) -> Enclosure:
+    """What two engines agree on; an error if they do not overlap."""
+    first, second = found
+    if not first.overlaps(second):
+        raise EnginesDisagree(f"arb says {first}, mpmath says {second}; please report this setting")
+    return Enclosure(max(first.lo, second.lo), min(first.hi, second.hi))
 
 
 _NEGLIGIBLE = Fraction(1, 1 << 2**25)

@@ -26,8 +26,11 @@ class Engine(Protocol):
     """Interval arithmetic at one working precision. `Any` is the engine's own interval type."""
 
     name: str
+    precision: int
     resolution: Fraction
     """The relative size of a rounding error at the working precision."""
+    has_series: bool
+    """Whether the engine can compute with power series, so that `means` can sum very many terms."""
 
     def working(self) -> Any:
         """A context in which the engine computes at its precision."""
@@ -54,16 +57,17 @@ class Arb:
     """FLINT's ball arithmetic: published error analysis, the default."""
 
     name = "arb"
+    has_series = True
 
     def __init__(self, precision: int) -> None:
         import flint
 
-        self._flint, self._precision = flint, precision
+        self._flint, self.precision = flint, precision
         self.resolution = Fraction(1, 1 << precision)
 
     @contextmanager
     def working(self) -> Iterator[None]:
-        with self._flint.ctx.workprec(self._precision):
+        with self._flint.ctx.workprec(self.precision):
             yield
 
     def ball(self, value: Fraction) -> Any:
@@ -114,11 +118,12 @@ class PaddedMpmath:
     """
 
     name = "mpmath"
+    has_series = False
 
     def __init__(self, precision: int) -> None:
         from mpmath import libmp
 
-        self._lib, self._precision = libmp, precision
+        self._lib, self.precision = libmp, precision
         self.resolution = Fraction(1, 1 << precision)
         self._one = (libmp.fone, libmp.fone)
         margin = libmp.mpf_shift(libmp.fone, 3 - precision)
@@ -137,11 +142,11 @@ class PaddedMpmath:
     def interval(self, low: Fraction, high: Fraction) -> Any:
         rational = self._lib.from_rational
         return tuple(
-            rational(end.numerator, end.denominator, self._precision, way) for end, way in ((low, "f"), (high, "c"))
+            rational(end.numerator, end.denominator, self.precision, way) for end, way in ((low, "f"), (high, "c"))
         )
 
     def pi(self) -> Any:
-        return tuple(self._lib.mpf_pi(self._precision, way) for way in "fc")
+        return tuple(self._lib.mpf_pi(self.precision, way) for way in "fc")
 
     def recentre(self, x: Any) -> tuple[Any, Fraction]:
         bounds = self.bounds(x)
@@ -150,13 +155,13 @@ class PaddedMpmath:
         return (x[0], x[0]), bounds[1] - bounds[0]
 
     def add(self, x: Any, y: Any) -> Any:
-        return self._lib.libmpi.mpi_add(x, y, self._precision)
+        return self._lib.libmpi.mpi_add(x, y, self.precision)
 
     def mul(self, x: Any, y: Any) -> Any:
-        return self._lib.libmpi.mpi_mul(x, y, self._precision)
+        return self._lib.libmpi.mpi_mul(x, y, self.precision)
 
     def inverse(self, x: Any) -> Any:
-        return self._lib.libmpi.mpi_div(self._one, x, self._precision)
+        return self._lib.libmpi.mpi_div(self._one, x, self.precision)
 
     def power(self, x: Any, k: int) -> Any:
         result = self._one
@@ -167,12 +172,12 @@ class PaddedMpmath:
         return result
 
     def exp(self, x: Any) -> Any:
-        return self.mul(self._lib.libmpi.mpi_exp(x, self._precision), self._pad)
+        return self.mul(self._lib.libmpi.mpi_exp(x, self.precision), self._pad)
 
     def log(self, x: Any) -> Any:
         if not self._lib.mpf_gt(x[0], self._lib.fzero):
             return self._lib.fninf, self._lib.finf
-        return self.mul(self._lib.libmpi.mpi_log(x, self._precision), self._pad)
+        return self.mul(self._lib.libmpi.mpi_log(x, self.precision), self._pad)
 
     def bounds(self, x: Any) -> tuple[Fraction, Fraction] | None:
         special = (self._lib.finf, self._lib.fninf, self._lib.fnan)

@@ -21,6 +21,8 @@ HYBRID_BITS = 512
 MAX_STEPS = 5 * 10**6
 """Steps of a recursion, or terms of a mean, that an enclosure is ready to compute one by one."""
 MAX_NODES = 3 * 10**5
+DIRECT_TERMS = 32
+"""Terms of a mean that are added one by one before anything cleverer is tried."""
 ARGUMENT_BITS = 2**20
 MAX_BINOMIAL_ORDER = 2**16
 """Whole orders up to this use the binomial sum of the sampled Gaussian, all others the trapezoidal rule."""
@@ -203,29 +205,39 @@ class Intervals(Rationals):
         return self.log(self.add(self.mul(weight, self.exp(x)), self.mul(rest, self.exp(y))))
 
     def log_mean_exp(self, parts: Parts, values: Mapping[str, Any]) -> Any:
-        """Term by term, until the terms are so close to 1 that the tail, which decreases towards 1, is known."""
+        """Term by term, until the rest can be summed as a whole: by series, or because it is so close to 1."""
         body, index, count_program = parts
         assert isinstance(body, Program)
-        assert isinstance(count_program, Program)
-        count = whole(count_program.run(self, values))
+        count = whole(self._run(count_program, values))
         term = body.prepare(self, values, str(index))
         total: Any = self._ball(Fraction(0))
-        done = 0
-        while done < count:
-            if done == MAX_STEPS:
-                raise TooManySteps(count, "a mean")
-            done += 1
+        for done in range(1, count + 1):
             value = term(Fraction(done))
             if done == 1 and isinstance(value, Fraction) and value == 0:
                 return value  # the largest exponent is 0, and none is negative
             exponent = self._ball(value)
             total = self._engine.add(total, self._engine.exp(exponent))
-            if done % 64 == 0 and (bounds := self._engine.bounds(exponent)) and bounds[1] < self._engine.resolution:
-                ceiling = 1 + 2 * max(bounds[1], Fraction(0))  # e^x ≤ 1 + 2x for 0 ≤ x ≤ 1
-                tail = self._engine.interval(Fraction(1), ceiling)
-                total = self._engine.add(total, self.mul(Fraction(count - done), tail))
-                break
+            if done % DIRECT_TERMS == 0 and done < count:
+                rest = self._rest_of_mean(exponent, body, values, str(index), done, count)
+                if rest is not None:
+                    total = self._engine.add(total, rest)
+                    break
         return self.log(self.mul(Fraction(1, count), total))
+
+    def _rest_of_mean(
+        self, exponent: Any, body: Program, values: Mapping[str, Any], index: str, done: int, count: int
+    ) -> Any:
+        """The sum of the terms after `done`, whose exponent is given; None if they must be added one by one."""
+        if (bounds := self._engine.bounds(exponent)) and bounds[1] < self._engine.resolution:
+            ceiling = 1 + 2 * max(bounds[1], Fraction(0))  # e^x ≤ 1 + 2x for 0 ≤ x ≤ 1
+            return self.mul(Fraction(count - done), self._engine.interval(Fraction(1), ceiling))
+        if self._engine.has_series:
+            from .means import sum_of_exponentials
+
+            return sum_of_exponentials(self._engine, body, values, index, done + 1, count)
+        if done >= MAX_STEPS:
+            raise TooManySteps(count, "a mean")
+        return None
 
     def accumulated(self, parts: Parts, values: Mapping[str, Any]) -> Any:
         """Step by step along a thin trajectory, until what is left to come is enclosed.

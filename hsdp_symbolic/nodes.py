@@ -62,9 +62,10 @@ class LogMix(Function):
 
 
 class LogMeanExp(Function):
-    """log of the mean of e^body over index = 1, …, count. The body must not increase with the index.
+    """log of the mean of e^body over index = 1, …, count.
 
-    (The derivation that uses it proves so; the views lean on it for the largest term and for the tail.)
+    The body must be completely monotone in the index, a nonnegative mixture of decaying exponentials; the derivation
+    that uses it proves so. The views lean on it: the first term is the largest, and `means` sums the rest.
     """
 
     nargs = 3  # body, index, count

@@ -121,15 +121,19 @@ def _reads(operation: str, payload: Any, name: str) -> bool:
 
 
 @cache
-def compile_expression(expr: Expr) -> Program:
-    """The program of `expr`; raises `UnsupportedNode` on anything outside the whitelist."""
-    compiler = _Compiler()
+def compile_expression(expr: Expr, atoms: frozenset[Symbol] = frozenset()) -> Program:
+    """The program of `expr`; raises `UnsupportedNode` on anything outside the whitelist.
+
+    Abbreviations among the `atoms` become leaves instead of being spelled out.
+    """
+    compiler = _Compiler(atoms)
     compiler.visit(expr)
     return Program(tuple(compiler.code), frozenset(compiler.leaves))
 
 
 class _Compiler:
-    def __init__(self) -> None:
+    def __init__(self, atoms: frozenset[Symbol]) -> None:
+        self.atoms = atoms
         self.code: list[Instruction] = []
         self.leaves: set[str] = set()
         self.registers: dict[Expr, int] = {}
@@ -148,7 +152,7 @@ class _Compiler:
         """An instruction whose parts are programs; `bound` is a name of its own, not a leaf of the whole."""
         if bound is not None and not isinstance(bound, Symbol):
             raise UnsupportedNode(f"{bound} is bound by a mean or recursion, and must be a symbol")
-        compiled = tuple(part.name if part == bound else compile_expression(part) for part in parts)
+        compiled = tuple(part.name if part == bound else compile_expression(part, self.atoms) for part in parts)
         for part in compiled:
             if isinstance(part, Program):
                 self.leaves |= part.leaves - {bound.name if bound else ""}
@@ -182,10 +186,11 @@ class _Compiler:
         raise UnsupportedNode(f"{type(node).__name__} is not among the nodes a view can evaluate: {node}")
 
     def _symbol(self, node: Symbol) -> int:
-        if node in symbols.CONTRACTIONS:
-            return self.emit_parts("contraction", symbols.CONTRACTIONS[node])
-        if node in symbols.ABBREVIATIONS and node != symbols.sigma2:
-            return self.visit(symbols.ABBREVIATIONS[node])
+        if node not in self.atoms:
+            if node in symbols.CONTRACTIONS:
+                return self.emit_parts("contraction", symbols.CONTRACTIONS[node])
+            if node in symbols.ABBREVIATIONS and node != symbols.sigma2:
+                return self.visit(symbols.ABBREVIATIONS[node])
         self.leaves.add(node.name)
         return self.emit("leaf", payload=node.name)
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sympy import Expr
     from sympy.core.relational import Relational
 
+    from .boxes import Box
     from .derivation import Step
     from .enclosure import Enclosure
     from .program import Program
@@ -70,10 +71,30 @@ class Statement:
         return exact(self._program, self._admit(setting, arguments))
 
     def enclose(self, setting: Setting, /, *, rtol: Any = "1e-20", engine: str = "arb", **arguments: Any) -> Enclosure:
-        """An interval with exact endpoints that contains the true value, of relative width at most `rtol`."""
+        """An interval with exact endpoints that contains the true value, of relative width at most `rtol`.
+
+        A pair stands for a range: `enclose(run, eta=("0.01", "0.03"), alpha=15)` contains the values for every η from
+        0.01 to 0.03, and little more (`rtol` does not apply). The hypotheses must hold on the whole range.
+        """
         from .enclosure import enclose
 
-        return enclose(self._program, self._admit(setting, arguments), rtol=rtol, engine=engine)
+        if not any(isinstance(value, (tuple, list)) for value in arguments.values()):
+            return enclose(self._program, self._admit(setting, arguments), rtol=rtol, engine=engine)
+        from .boxes import range_of
+
+        return range_of(self.expr, self.box(setting, **arguments), engine)
+
+    def box(self, setting: Setting, /, **arguments: Any) -> Box:
+        """The exact values and ranges this statement is asked for, with its hypotheses checked on all of them."""
+        from .boxes import admit_range, ends_of
+        from .enclosure import certainly
+
+        values = self._gather(setting, arguments, admit_range)
+        for alternatives in self._conditions:
+            pairs = [(h, ends_of(h.lhs, values), ends_of(h.rhs, values)) for h, _, _ in alternatives]
+            if not any(certainly(h.rel_op, left, right) for h, left, right in pairs):
+                self._refuse([(h, left.simplest(), right.simplest()) for h, left, right in pairs])
+        return values
 
     def upper(self, setting: Setting, /, *, engine: str = "arb", **arguments: Any) -> float:
         """A double that is never below the true value."""

@@ -26,7 +26,7 @@ t, R, dR, u = (Symbol(name, nonnegative=True) for name in ("t", "R", "dR", "u"))
 # Abbreviations, kept atomic in derivations and replaced last: with 1 − ηλ written out, solutions of the
 # same recurrence no longer compare equal.
 N = Symbol("N", integer=True, positive=True)
-m = Symbol("m", integer=True, positive=True)
+m, rest = (Symbol(name, integer=True, positive=True) for name in ("m", "m_rest"))
 q, q_half, q_balle, rho0, rho_n, rho_mul, sigma2 = (
     Symbol(name, positive=True) for name in ("q", "q_half", "q_balle", "rho0", "rho_n", "rho_mul", "sigma2")
 )
@@ -34,7 +34,7 @@ q, q_half, q_balle, rho0, rho_n, rho_mul, sigma2 = (
 CONTRACTIONS: dict[Symbol, Expr] = {
     q: eta * lam,
     q_half: eta * lam / 2,
-    q_balle: 2 * eta * beta * lam / (beta + lam),
+    q_balle: 2 * eta / (1 / beta + 1 / lam),
 }
 """Abbreviations for 1 − step, with the step, which may be tiny: views keep it apart so that no digit is lost."""
 
@@ -42,6 +42,7 @@ ABBREVIATIONS: dict[Symbol, Expr] = {
     sigma2: sigma**2,
     N: floor(n / b),
     m: floor(N / 2),
+    rest: floor((N + 1) / 2),
     **{symbol: 1 - step for symbol, step in CONTRACTIONS.items()},
     rho0: eta * S_g**2 / (4 * sigma2 * b**2),
     rho_n: eta * S_g**2 / (4 * sigma2 * n**2),
@@ -67,6 +68,7 @@ TEX: dict[Symbol, str] = {
     q: r"(1-\eta\lambda)",
     q_half: r"\left(1-\frac{\eta\lambda}{2}\right)",
     q_balle: r"\left(1-\frac{2\eta\beta\lambda}{\beta+\lambda}\right)",
+    rest: r"\lceil \frac{n}{2b} \rceil",
     rho0: r"\rho_0",
     rho_n: r"\rho_n",
     rho_mul: r"\rho_{mul}",
@@ -97,8 +99,9 @@ weight, inner, inner_max = (Symbol(name, nonnegative=True) for name in ("w", "M_
 mu, nu = (Symbol(name, positive=True) for name in ("mu", "nu"))
 d_mu, d_nu = (Symbol(name, real=True) for name in ("dmu", "dnu"))
 gap, divergence_kl = (Symbol(name, nonnegative=True) for name in ("gap", "KL"))
-rate, moments, shrink, level, falling, hit_factor, small, e_small = (
-    Symbol(name, positive=True) for name in ("rate", "S", "r_miss", "s_log", "e_s", "A_hit", "y_half", "e_half")
+rate, decay, moments, shrink, level, falling, hit_factor, small, e_small = (
+    Symbol(name, positive=True)
+    for name in ("rate", "decay", "S", "r_miss", "s_log", "e_s", "A_hit", "y_half", "e_half")
 )
 z1, z2, mean_w, high_w, low_w, plain_mean = (
     Symbol(name, real=True) for name in ("z1", "z2", "m_w", "w_max", "w_min", "w_bar")
@@ -109,4 +112,5 @@ others, square_mean, p1, tau, spread2, top_eig = (
 along, across = Symbol("a_u", real=True), Symbol("b_v", real=True)
 s_unit, tilt = Symbol("s_unit", positive=True), Symbol("t_tilt", positive=True)
 excess = Symbol("alpha-1", positive=True)
+extra_epochs = Symbol("K-1", integer=True, nonnegative=True)
 epoch_factor, epoch_cost = Symbol("r_epoch", positive=True), Symbol("A_epoch", positive=True)

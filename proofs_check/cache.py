@@ -14,9 +14,8 @@ import hsdp_symbolic
 from hsdp_symbolic.catalogue import statements
 from hsdp_symbolic.errors import HsdpError
 from hsdp_symbolic.files import write_atomically
+from hsdp_symbolic.progress import progress
 from hsdp_symbolic.statement import Statement
-
-from .progress import progress
 
 
 def derivation_verdicts() -> dict[str, str]:

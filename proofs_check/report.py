@@ -9,9 +9,9 @@ import time
 from collections import Counter
 
 from hsdp_symbolic.files import require_writable, write_atomically
+from hsdp_symbolic.progress import progress
 
 from .ledger import Entry, claims, examine
-from .progress import progress
 
 
 def verify(label: str | None = None, *, controls: bool = False, json_target: str | None = None) -> int:

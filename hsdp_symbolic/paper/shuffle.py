@@ -143,6 +143,12 @@ def shuffled() -> Statement:
             )
         ],
     )
+    x, decay = q**-2, q ** (2 * j)
+    d.identity(
+        "ε₀^j is a nonnegative mixture of decaying exponentials: 1/Σ_(s<j) x^s = (x−1)·Σ_(r≥1) x^(−jr), x = q^(−2).",
+        1 / GeometricSum(x, j),
+        (x - 1) * (decay + decay**2 / (1 - decay)),
+    )
     expr = first_term() + LogMeanExp((alpha - 1) * start.subs(j, i), i, N) / (alpha - 1)
     average = LogAverage(times(alpha - 1, FirstEpoch(N - j0, alpha)), j0, N)
     shown = Plus(first_term_shown(), Dot(Over(1, alpha - 1), average))

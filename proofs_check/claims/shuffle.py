@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from sympy import Le, Lt, Rational, exp
+from sympy import Le, Rational, exp
 
-from hsdp_symbolic import Setting, statement
 from hsdp_symbolic.checks import AtPoint, Certificate, Identity, Slack
 from hsdp_symbolic.nodes import GeometricSum
 from hsdp_symbolic.symbols import R1, R2, alpha, j, mu, nu, p
 
 from ..ledger import Claim
 
-FIGURE = Setting(n=50, b=2, K=40, eta="0.02", lam=1, beta=4, sigma=2, S_g=4)
-
 
 def claims() -> list[Claim]:
-    return [_density(), _footnote(), _bernoulli(), _composition()]
+    return [_density(), _footnote(), _bernoulli()]
 
 
 def _density() -> Claim:
@@ -59,26 +56,4 @@ def _bernoulli() -> Claim:
             ((x, Slack(j - GeometricSum(1 - x, j), "a sum of j powers of 1 − x ≤ 1")),),
         ),
         correction="Bernoulli's inequality is the other way round",
-    )
-
-
-def _composition() -> Claim:
-    """Certified by enclosures on both sides of the comparison."""
-    outside = Setting(n=3, b=1, K=5, eta="0.51", lam=1, beta=1, sigma_squared=250, S_g=1)
-
-    def against(run: Setting, order: int, *, above: bool) -> tuple[Rational, Rational]:
-        ours, theirs = (statement(label).enclose(run, alpha=order) for label in ("thm:shuffle", "mironov2019"))
-        ends = (ours.lo, theirs.hi) if above else (ours.hi, theirs.lo)
-        return Rational(*ends[0].as_integer_ratio()), Rational(*ends[1].as_integer_ratio())
-
-    return Claim(
-        id="thm:shuffle/composition",
-        label="thm:shuffle",
-        where="Section 4.1 and Appendix E.1",
-        says="thm:shuffle is strictly smaller than the composition bound after 1/(λη) + n/b epochs",
-        printed=AtPoint(
-            *against(outside, 200, above=True), Lt, "n/b = 3, η = 0.51, λ = β = S_g = b = 1, σ² = 250, α = 200, K = 5"
-        ),
-        corrected=AtPoint(*against(FIGURE.replace(K=75), 15, above=False), Lt, "figure setting, α = 15, K = 75"),
-        correction="not in general; it holds at the figure setting",
     )

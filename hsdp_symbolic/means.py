@@ -1,0 +1,108 @@
+"""Sums of e^body over very many terms, in a time that grows with the logarithm of their number (arb only).
+
+The body is completely monotone in the index: a nonnegative mixture of decaying exponentials, such as
+A/(1 + x + … + x^(i−1)) with x ≥ 1. Then so is f = e^body, and |f(z)| ≤ f(Re z) where Re z > 0: by Cauchy's estimate the
+Taylor polynomial of f at c with d terms misses f(c + t) by at most f(c − R)·s^d/(1 − s), s = |t|/R, for |t| < R < c.
+Blocks of terms are summed by such polynomials, with s ≤ 1/4; they grow as they move away from 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from fractions import Fraction
+from math import factorial
+from typing import Any
+
+from .intervals import DIRECT_TERMS, Intervals, whole
+from .program import Program
+
+
+class Series(Intervals):
+    """Power series in the index around a centre; what does not depend on the index stays a number."""
+
+    def power(self, base: Any, exponent: Any) -> Any:
+        if isinstance(base, Fraction) or not hasattr(base, "coeffs"):
+            return super().power(base, exponent)
+        k, result = whole(exponent), base
+        for _ in range(abs(k) - 1):
+            result = result * base
+        return 1 / result if k < 0 else result
+
+    def geometric(self, x: Any, k: Any) -> Any:
+        if isinstance(k, Fraction):
+            return super().geometric(x, k)
+        if isinstance(x, Fraction) and x == 1:
+            return k
+        below = self._engine.inverse(self._ball(self.add(x, Fraction(-1))))
+        return ((k * self.log(x)).exp() - 1) * below
+
+
+def sum_of_exponentials(
+    engine: Any, body: Program, values: Mapping[str, Any], index: str, first: int, last: int
+) -> Any:
+    """Σ e^body over index = first, …, last, for first > DIRECT_TERMS, by arb; close to its working precision.
+
+    A block whose polynomial loses too many digits to cancellation is halved. Where the body has sunk below the
+    precision, the rest is known to lie between 1 and a little more.
+    """
+    import flint
+
+    order = engine.precision // 2 + 16
+    plain, series = (body.prepare(algebra(engine), values, index) for algebra in (Intervals, Series))
+    total, start, length = flint.arb(0), first, last
+    tolerance = engine.ball(engine.resolution * 2**24)
+
+    def term(place: int) -> Any:
+        value = plain(Fraction(place))
+        return engine.exp(engine.ball(value) if isinstance(value, Fraction) else value)
+
+    with _series_length(flint.ctx, order):
+        while start <= last:
+            here = term(start)
+            if here < 1 + tolerance:
+                return total + (last - start + 1) * here.union(flint.arb(1))
+            length = min(2 * length, 2 * ((start - 1) // 3) + 1, last - start + 1)
+            while length >= DIRECT_TERMS:
+                half = Fraction(length - 1, 2)
+                centre = flint.arb_series([engine.ball(start + half), flint.arb(1)], order)
+                block = _sum_of_polynomial(series(centre).exp().coeffs(), length, order)
+                if block.rad() < tolerance * length * here:
+                    farthest = term(int(start - 3 * half))  # f(c − R) with R = 4·half; the index is at least 1
+                    missed = farthest * length * flint.arb(4) ** (1 - order) / 3
+                    total += block + missed.union(-missed)
+                    break
+                length //= 2
+            else:
+                length = min(DIRECT_TERMS, last - start + 1)
+                total += sum((term(start + k) for k in range(length)), flint.arb(0))
+            start += length
+    return total
+
+
+def _sum_of_polynomial(coefficients: list[Any], length: int, order: int) -> Any:
+    """Σ_p a_p·Σ_t t^p over the `length` numbers t = −(length−1)/2, …, (length−1)/2.
+
+    Σ_t e^(tD) = sinh(length·D/2)/sinh(D/2) is the generating function of the inner sums.
+    """
+    import flint
+
+    def odd_part(scale: Any) -> Any:  # 2·sinh(scale·D)/D
+        grown = flint.arb_series([0, scale], order + 1).exp().coeffs()
+        return flint.arb_series([2 * c if p % 2 == 0 else flint.arb(0) for p, c in enumerate(grown[1:])], order)
+
+    half = flint.arb(1) / 2
+    inner = (odd_part(length * half) / odd_part(half)).coeffs()
+    pairs = zip(coefficients[::2], inner[::2], strict=False)
+    return sum((a * s * factorial(2 * p) for p, (a, s) in enumerate(pairs)), flint.arb(0))
+
+
+@contextmanager
+def _series_length(context: Any, order: int) -> Iterator[None]:
+    """flint's global truncation order, put back afterwards."""
+    before = context.cap
+    context.cap = order + 1
+    try:
+        yield
+    finally:
+        context.cap = before

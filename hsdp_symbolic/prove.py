@@ -1,0 +1,372 @@
+"""`prove_over`: an inequality between statements over a whole box of parameters, by branch and bound.
+
+The box is cut in two until, on every piece, certified ranges of the two sides are apart (or a hypothesis fails, so
+that nothing is claimed there); a point where the reverse is certain refutes the claim. The cuts are the certificate:
+anyone can walk them again, with the other engine, and check each piece (`replay`).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from sympy import Add, Expr, Or
+from sympy.core.relational import Relational
+
+from . import symbols
+from .boxes import PRECISION, Box, Range, admit_range, centre, halves, natural_range, ranged, widest
+from .catalogue import statement
+from .checks import Verdict
+from .enclosure import Enclosure, certainly, enclose, value_of
+from .engines import ENGINES, Engine
+from .errors import ArgumentError, MissingArgument, UnsupportedNode
+from .files import require_writable, write_atomically
+from .letters import LETTERS
+from .program import compile_expression
+from .progress import Ticker
+from .statement import Statement
+
+FORMAT = "hsdp box proof 1"
+DEFAULT_BUDGET = 20_000
+OK, OUTSIDE, OPEN = "ok", "outside", "?"
+_CLAIM = re.compile(r"\s*(\S+)\s*(<=|<|>=|>)\s*(\S+)\s*", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Inequality:
+    """left `relation` right wherever all hypotheses hold."""
+
+    left: Expr
+    relation: str
+    right: Expr
+    hypotheses: tuple[Relational, ...]
+    text: str
+
+    @classmethod
+    def between(cls, left: Statement, relation: str, right: Statement) -> Inequality:
+        """Between the bounds of two statements, under the hypotheses of both."""
+        if relation in (">", ">="):
+            return cls.between(right, {">": "<", ">=": "<="}[relation], left)
+        hypotheses = tuple(dict.fromkeys(left.hypotheses + right.hypotheses))
+        return cls(left.expr, relation, right.expr, hypotheses, f"{left.label} {relation} {right.label}")
+
+    @classmethod
+    def parse(cls, text: str) -> Inequality:
+        """From text such as `thm:shuffle < mironov2019`."""
+        match = _CLAIM.fullmatch(text)
+        if not match:
+            raise ArgumentError("claim", text, "not an inequality", "write LABEL < LABEL (or <=, >, >=)")
+        return cls.between(statement(match[1]), match[2], statement(match[3]))
+
+    @cached_property
+    def quotient(self) -> Expr:
+        """left/right, term by term, so that common factors cancel; equivalent where right > 0."""
+        spelled = {cost: symbols.ABBREVIATIONS[cost] for cost in symbols.COSTS if cost != symbols.sigma2}
+        left, right = (side.subs(spelled) for side in (self.left, self.right))
+        return Add(*(term / right for term in Add.make_args(left)))
+
+    @cached_property
+    def letters(self) -> frozenset[str]:
+        """Everything that needs a value."""
+        sides = [self.left, self.right]
+        for hypothesis in self.hypotheses:
+            for each in hypothesis.args if isinstance(hypothesis, Or) else (hypothesis,):
+                sides += [each.lhs, each.rhs]
+        return frozenset().union(*(compile_expression(side).leaves for side in sides))
+
+
+@dataclass
+class BoxProof:
+    """The outcome: a verdict, the cuts in the order of a depth-first walk, and the counterexample if there is one."""
+
+    claim: str
+    box: Box
+    verdict: Verdict = Verdict.UNDECIDED
+    cuts: list[str] = field(default_factory=lambda: [OPEN])
+    counterexample: dict[str, Fraction] | None = None
+
+    @property
+    def pieces(self) -> int:
+        return sum(cut in (OK, OUTSIDE, OPEN) for cut in self.cuts)
+
+    @property
+    def open_pieces(self) -> int:
+        return self.cuts.count(OPEN)
+
+    def __str__(self) -> str:
+        told = f"{self.verdict}: {self.claim} over {_describe(self.box)}"
+        if self.counterexample is not None:
+            return f"{told}; fails at {_describe(self.counterexample)}"
+        outside = self.cuts.count(OUTSIDE)
+        beyond = f", {outside} of them outside the hypotheses" if outside else ""
+        left = f", {self.open_pieces} still open" if self.open_pieces else ""
+        return f"{told} ({self.pieces} pieces{beyond}{left})"
+
+    def save(self, path: str | Path) -> None:
+        """Write the certificate; it holds everything `replay` and a later `prove_over` need."""
+        point = self.counterexample
+        record: dict[str, Any] = {
+            "format": FORMAT,
+            "claim": self.claim,
+            "box": {name: _plain(value) for name, value in sorted(self.box.items())},
+            "verdict": str(self.verdict),
+            "counterexample": point and {name: str(value) for name, value in sorted(point.items())},
+            "cuts": " ".join(self.cuts),
+        }
+        write_atomically(path, json.dumps(record, indent=1) + "\n")
+
+    @classmethod
+    def load(cls, path: str | Path) -> BoxProof:
+        """Read a certificate. Nothing in it is trusted: `replay` and `prove_over` check every piece again."""
+        try:
+            record = json.loads(Path(path).read_text(encoding="utf-8"))
+            if record["format"] != FORMAT:
+                raise ValueError(f"format {record['format']!r}")
+            counterexample = record["counterexample"]
+            return cls(
+                record["claim"],
+                {name: _restored(name, value) for name, value in record["box"].items()},
+                Verdict(record["verdict"]),
+                record["cuts"].split(),
+                counterexample and {name: _restored(name, value) for name, value in counterexample.items()},
+            )
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise ArgumentError(
+                "file", str(path), f"not a certificate ({error})", "give a file `hsdp prove` wrote"
+            ) from error
+
+
+def prove_over(
+    box: Mapping[str, Any],
+    claim: str | Inequality,
+    *,
+    budget: int = DEFAULT_BUDGET,
+    file: str | Path | None = None,
+    engine: str = "arb",
+) -> BoxProof:
+    """Prove or refute `claim` over `box` (letter → number or pair); undecided if `budget` pieces do not suffice.
+
+    With `file`, the certificate is written there, also after Ctrl-C, and an existing one is continued.
+
+    >>> run = dict(n=50, b=2, K=(80, 120), eta=("0.01", "0.02"), lam=1, beta=4, sigma=2, S_g=4, alpha=(10, 15))
+    >>> print(prove_over(run, "thm:shuffle < mironov2019").verdict)
+    proved
+    """
+    inequality = Inequality.parse(claim) if isinstance(claim, str) else claim
+    if engine not in ENGINES:
+        raise ArgumentError("engine", engine, "no such engine", f"use {' or '.join(ENGINES)}")
+    if isinstance(budget, bool) or not isinstance(budget, int) or budget < 1:
+        raise ArgumentError("budget", budget, "not a positive number of pieces", f"give e.g. {DEFAULT_BUDGET}")
+    proof = BoxProof(inequality.text, _admit_box(box, inequality))
+    if file is not None:
+        require_writable(file)
+        if Path(file).exists():
+            earlier = BoxProof.load(file)
+            if (earlier.claim, dict(earlier.box)) != (proof.claim, dict(proof.box)):
+                raise ArgumentError(
+                    "file", str(file), "holds the certificate of another claim or box", "choose a new file"
+                )
+            proof.cuts = earlier.cuts
+    try:
+        _Prover(inequality, engine).run(proof, budget)
+    finally:
+        if file is not None:
+            proof.save(file)
+    return proof
+
+
+def replay(proof: BoxProof, claim: str | Inequality | None = None, *, engine: str = "mpmath") -> bool:
+    """Whether a certificate holds: every piece checked again, by default with the engine that did not make it.
+
+    The pieces cover the box because they come from cutting it in two, again and again.
+    """
+    inequality = claim if isinstance(claim, Inequality) else Inequality.parse(claim or proof.claim)
+    prover = _Prover(inequality, engine)
+    if proof.verdict is Verdict.REFUTED:
+        point = proof.counterexample
+        return point is not None and _inside(point, proof.box) and prover.fails_at(point)
+    if proof.verdict is not Verdict.PROVED:
+        return False
+    ticker, pieces = Ticker(), [piece for piece in _Piece.tree(proof.box, proof.cuts).walk() if not piece.parts]
+    for number, piece in enumerate(pieces):
+        ticker.say(f"{number} of {len(pieces)} pieces checked")
+        if piece.mark == OPEN or prover.decide(piece.box) != piece.mark:
+            return False
+    ticker.clear()
+    return True
+
+
+class _Piece:
+    """A node of the tree of cuts: a mark, or a letter across which the box is cut and the two halves."""
+
+    def __init__(self, box: Box) -> None:
+        self.box, self.mark = box, OPEN
+        self.parts: tuple[_Piece, ...] = ()
+
+    def cut(self, name: str) -> None:
+        self.mark = name
+        self.parts = tuple(map(_Piece, halves(self.box, name)))
+
+    def walk(self) -> Iterator[_Piece]:
+        """This piece and all below it, first halves first; pieces may be cut while walking."""
+        waiting = [self]
+        while waiting:
+            here = waiting.pop()
+            yield here
+            waiting += reversed(here.parts)
+
+    @classmethod
+    def tree(cls, box: Box, cuts: list[str]) -> _Piece:
+        """The tree a list of cuts stands for; an error if they do not divide this box."""
+        root, marks = cls(box), iter(cuts)
+        for piece in root.walk():
+            mark = next(marks, None)
+            if mark in (OK, OUTSIDE, OPEN):
+                piece.mark = mark
+            elif mark in ranged(piece.box):
+                piece.cut(mark)
+            else:
+                raise ArgumentError("file", mark, "the cuts do not divide the box", "make the certificate again")
+        if next(marks, None) is not None:
+            raise ArgumentError("file", "cuts", "there are more cuts than pieces", "make the certificate again")
+        return root
+
+
+class _Prover:
+    def __init__(self, inequality: Inequality, engine: str) -> None:
+        self._claim, self._name = inequality, engine
+        self._engine: Engine = ENGINES[engine](PRECISION)
+        self._conditions = [c.args if isinstance(c, Or) else (c,) for c in inequality.hypotheses]
+
+    def run(self, proof: BoxProof, budget: int) -> None:
+        """Decide every piece again, cutting those that stay open; `proof` is consistent whenever this is left."""
+        ticker, used = Ticker(), 0
+        root = _Piece.tree(proof.box, proof.cuts)
+        proof.verdict, proof.counterexample = Verdict.UNDECIDED, None
+        try:
+            for piece in root.walk():
+                if piece.parts:
+                    continue
+                piece.mark = OPEN
+                if used >= budget:
+                    continue
+                used += 1
+                ticker.say(f"{proof.claim}: {used} pieces examined")
+                piece.mark = self.decide(piece.box)
+                if piece.mark == OPEN:
+                    middle = centre(piece.box)
+                    if self.fails_at(middle):
+                        proof.verdict, proof.counterexample = Verdict.REFUTED, middle
+                        return
+                    if ranged(piece.box):
+                        piece.cut(self._choose(piece.box))
+            if all(piece.mark != OPEN for piece in root.walk()):
+                proof.verdict = Verdict.PROVED
+        finally:
+            proof.cuts = [piece.mark for piece in root.walk()]
+            ticker.clear()
+
+    def decide(self, box: Box) -> str:
+        """OK if the claim is certain on the whole box, OUTSIDE if a hypothesis fails on all of it, OPEN otherwise."""
+        inside = True
+        with self._engine.working():
+            for alternatives in self._conditions:
+                pairs = [(h.rel_op, self._range(h.lhs, box), self._range(h.rhs, box)) for h in alternatives]
+                if all(left and right and certainly(_OPPOSITE[op], left, right) for op, left, right in pairs):
+                    return OUTSIDE
+                inside &= any(left and right and certainly(op, left, right) for op, left, right in pairs)
+            if inside and self._holds(box):
+                return OK
+        if not ranged(box) and inside:
+            return OK if self._certain(box, self._claim.relation) else OPEN
+        return OPEN
+
+    def _holds(self, box: Box) -> bool:
+        """Whether the ranges of the sides are apart, or that of their quotient is below 1."""
+        left, right = self._range(self._claim.left, box), self._range(self._claim.right, box)
+        if left is None or right is None:
+            return False
+        if certainly(self._claim.relation, left, right):
+            return True
+        quotient = self._range(self._claim.quotient, box) if right.lo > 0 else None
+        return quotient is not None and certainly(self._claim.relation, quotient, _ONE)
+
+    def _choose(self, box: Box) -> str:
+        """The letter to cut across: the one whose width costs most, seen by what fixing it alone would give."""
+        middle = centre(box)
+        with self._engine.working():
+            gains = {}
+            for name in ranged(box):
+                found = self._range(self._claim.quotient, {**box, name: middle[name]})
+                gains[name] = found.hi if found else None
+        known = {name: gain for name, gain in gains.items() if gain is not None}
+        if not known or len(set(gains.values())) == 1:
+            return widest(box, gains)
+        least = min(known.values())
+        return widest(box, [name for name, gain in known.items() if gain == least])
+
+    def _range(self, expr: Expr, box: Box) -> Enclosure | None:
+        try:
+            found = natural_range(expr, box, self._engine)
+        except UnsupportedNode:  # no rule for ranges of so many letters: fewer will do
+            return None
+        return None if found is None else Enclosure(*found)
+
+    def fails_at(self, point: Mapping[str, Fraction]) -> bool:
+        """Whether all hypotheses hold at a point and the claim certainly does not."""
+        values = dict(point)
+        for alternatives in self._conditions:
+            sides = [
+                (h.rel_op, *(value_of(compile_expression(s), values) for s in (h.lhs, h.rhs))) for h in alternatives
+            ]
+            if not any(certainly(*side) for side in sides):
+                return False
+        return self._certain(values, _OPPOSITE[self._claim.relation])
+
+    def _certain(self, point: Mapping[str, Any], relation: str) -> bool:
+        sides = (self._claim.left, self._claim.right)
+        return certainly(relation, *(enclose(compile_expression(s), point, engine=self._name) for s in sides))
+
+
+_OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+_ONE = Enclosure(Fraction(1), Fraction(1))
+
+
+def _admit_box(box: Mapping[str, Any], claim: Inequality) -> Box:
+    values: dict[str, Fraction | Range] = {}
+    for name, value in box.items():
+        if name not in LETTERS and name != "sigma_squared":
+            raise ArgumentError("box", name, "no such letter", f"use {', '.join(LETTERS)}")
+        values[name] = admit_range(name, value)
+    if "sigma" in values:
+        values["sigma2"] = values.pop("sigma") ** 2
+    if "sigma_squared" in values:
+        values["sigma2"] = values.pop("sigma_squared")
+    for name in sorted(claim.letters - values.keys()):
+        letter = "sigma" if name == "sigma2" else name
+        raise MissingArgument(claim.text, letter, LETTERS[letter].meaning)
+    return {name: value for name, value in values.items() if name in claim.letters}
+
+
+def _inside(point: Mapping[str, Fraction], box: Box) -> bool:
+    """Whether a point lies in a box."""
+    ends = ((point[name], *((v.lo, v.hi) if isinstance(v, Range) else (v, v))) for name, v in box.items())
+    return point.keys() == box.keys() and all(low <= value <= high for value, low, high in ends)
+
+
+def _describe(box: Box) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in sorted(box.items()))
+
+
+def _plain(value: Fraction | Range) -> str | list[str]:
+    return [str(value.lo), str(value.hi)] if isinstance(value, Range) else str(value)
+
+
+def _restored(name: str, value: Any) -> Any:
+    return admit_range("sigma_squared" if name == "sigma2" else name, value)

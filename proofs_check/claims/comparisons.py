@@ -1,0 +1,223 @@
+"""How the bounds compare with each other, and how they respond to K, α and σ: for all parameters."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sympy import Expr, Gt, Integer, Lt, Rational
+
+from hsdp_symbolic import Setting, statement
+from hsdp_symbolic.algebra import close_sums
+from hsdp_symbolic.catalogue import statements
+from hsdp_symbolic.checks import AtPoint, Certificate, Check, Identity, Slack
+from hsdp_symbolic.monotone import LargestTerm, Monotone, Trend
+from hsdp_symbolic.nodes import GeometricSum, LogMeanExp
+from hsdp_symbolic.positivity import Positive
+from hsdp_symbolic.symbols import (
+    K,
+    N,
+    alpha,
+    e_small,
+    gap,
+    inner,
+    j,
+    j0,
+    m,
+    p,
+    q,
+    sigma2,
+    sigma_mul,
+    slack,
+    small,
+    weight,
+)
+
+from ..ledger import Claim
+
+_DIRECTIONS = (
+    (K, Trend.UP, "never decreases with K"),
+    (alpha, Trend.UP, "never decreases with α"),
+    (sigma2, Trend.DOWN, "never increases with σ"),
+    (sigma_mul, Trend.DOWN, "never increases with the noise multiplier"),
+)
+
+
+def claims() -> list[Claim]:
+    return [*_directions(), *_last_batch(), _gradient_descent(), *_first_term(), *_composition()]
+
+
+def _directions() -> list[Claim]:
+    """Every bound on a privacy loss, in every letter of `_DIRECTIONS` it depends on."""
+    found = []
+    for each in statements():
+        if not each.bounds.startswith(r"\varepsilon"):
+            continue
+        for symbol, direction, says in _DIRECTIONS:
+            if ("sigma" if symbol == sigma2 else symbol.name) in each.needs:
+                check = Monotone(each.expr, symbol, direction)
+                found.append(Claim(f"{each.label}/in-{symbol}", each.label, "not in the paper", says, check))
+    start = statement("eps0")
+    found.append(
+        Claim(
+            "eps0/in-j",
+            start.label,
+            "Section 4.1 (used throughout)",
+            "ε₀^j never increases with j",
+            Monotone(start.expr, j, Trend.DOWN),
+        )
+    )
+    return found
+
+
+def _last_batch() -> list[Claim]:
+    shuffled, last = statement("thm:shuffle").expr, statement("thm:strconvexsmooth").expr.subs(j0, N - 1)
+    (mean,) = shuffled.atoms(LogMeanExp)
+    first = statement("eps0").expr.subs(j, 1)
+    return [
+        Claim(
+            "thm:shuffle/last-batch/1",
+            "thm:shuffle",
+            "Figure 2",
+            "thm:shuffle and thm:strconvexsmooth for the last batch differ in log Avg e^((α−1)ε₀^j) against (α−1)ε₀¹",
+            Identity(last - shuffled, first - mean / (alpha - 1)),
+        ),
+        Claim(
+            "thm:shuffle/last-batch/2",
+            "thm:shuffle",
+            "Figure 2",
+            "and that mean is at most its largest term: thm:shuffle never exceeds the bound for the last batch",
+            LargestTerm(mean, (alpha - 1) * first),
+        ),
+    ]
+
+
+def _gradient_descent() -> Claim:
+    """With y = ηλ/2, e = e^(−y): thm:GD_tighter and thm:GD_baseline are the two sides, times αS_g²/(λσ²n²)."""
+    x = 1 - small
+    return Claim(
+        "thm:GD_tighter/strict",
+        "thm:GD_tighter",
+        "Appendix D.7",
+        "thm:GD_tighter is strictly below thm:GD_baseline: by e^(−y)·y²/2·αS_g²/(λσ²n²) or more, y = ηλ/2",
+        Certificate(
+            small * x * GeometricSum(x, K) + e_small * small**2 / 2,
+            1 - e_small**K,
+            (
+                (GeometricSum(e_small, K), Slack(1 - e_small * (1 + small + small**2 / 2), "e^y ≥ 1 + y + y²/2")),
+                (
+                    small,
+                    Slack(e_small * GeometricSum(e_small, K) - x * GeometricSum(x, K), "termwise, as 1 − y ≤ e^(−y)"),
+                ),
+                (
+                    e_small * small**2 / 2,
+                    Slack(GeometricSum(e_small, K) - 1, "K ≥ 1 positive powers, the first of them 1"),
+                ),
+            ),
+        ),
+    )
+
+
+def _scaled_first_term(batches: Expr, half: Expr) -> Expr:
+    """n/b·ηλ times the first term of thm:shuffle after any number of epochs, over αρ₀."""
+    return batches * (1 - q) / (GeometricSum(q**-2, half) * (1 - q ** (2 * (batches - half))))
+
+
+def _below_nine_sixteenths(batches: int) -> Positive:
+    f = close_sums(_scaled_first_term(Integer(batches), Integer(batches // 2)))
+    return Positive(Rational(9, 16) - f, {q: 1 / (1 + p)})
+
+
+def _first_term() -> list[Claim]:
+    """The first term of thm:shuffle stays below αρ₀/((n/b)ηλ) if n/b ≥ 4: f = (n/b)ηλ·(first term)/(αρ₀) < 1."""
+    x, long, short = 1 / (1 + p), m + slack, m + p  # 0 < x < 1; two numbers above m
+    parts: list[tuple[str, Check]] = [
+        (
+            "any number of epochs: Σ_(k<K−1) x^k < 1/(1−x)",
+            Certificate(GeometricSum(x, K), 1 / (1 - x), ((x**K / (1 - x), Slack(Integer(1), "a positive power")),)),
+        ),
+        (
+            "so f = (n/b)·q^(2(m−1))/((1+q)·Σ_(s<m) q^(2s)·Σ_(s<n/b−m) q^(2s)) at most, with m = ⌊n/2b⌋",
+            Identity(
+                _scaled_first_term(N, m),
+                N * q ** (2 * (m - 1)) / ((1 + q) * GeometricSum(q**2, m) * GeometricSum(q**2, N - m)),
+            ),
+        ),
+        (
+            "each sum of m powers is at least m·q^(m−1): the squares of q^s − q^(m−1−s), summed over s < m",
+            Identity(
+                GeometricSum(q**2, m) + q ** (2 * (m - 1)) * GeometricSum(q**-2, m) - 2 * m * q ** (m - 1),
+                2 * (GeometricSum(q**2, m) - m * q ** (m - 1)),
+            ),
+        ),
+        (
+            "and n/b − m ≥ m, so f ≤ (n/b)/((1+q)m²)",
+            Positive(N / ((1 + q) * m**2) - N / ((1 + q) * long * short), {}),
+        ),
+        ("n/b = 2m, m ≥ 2: that is 2/((1+q)m) < 1", Positive(1 - 2 / ((1 + q) * m), {m: 2 + gap})),
+        (
+            "n/b = 2m+1, m ≥ 3: that is (2m+1)/((1+q)m²) < 1",
+            Positive(1 - (2 * m + 1) / ((1 + q) * m**2), {m: 3 + gap}),
+        ),
+        (
+            "n/b = 5: f < 9/16",
+            _below_nine_sixteenths(5),
+        ),
+        (
+            "n/b = 4: f < 9/16 too",
+            _below_nine_sixteenths(4),
+        ),
+        (
+            "n/b = 3: f ≤ 1 exactly where q + q² + q³ ≥ 2, that is ηλ ≤ 0.1894…",
+            Identity(1 - _scaled_first_term(Integer(3), Integer(1)), (q + q**2 + q**3 - 2) / ((1 + q) * (1 + q**2))),
+        ),
+        (
+            "n/b = 2: f > 1 everywhere",
+            Identity(1 - _scaled_first_term(Integer(2), Integer(1)), -(1 - q) / (1 + q)),
+        ),
+    ]
+    return [
+        Claim(f"thm:shuffle/first-term/{number}", "thm:shuffle", "Appendix E.1, first term", says, check)
+        for number, (says, check) in enumerate(parts, start=1)
+    ]
+
+
+def _against_composition(run: Setting, order: int) -> AtPoint:
+    """thm:shuffle > composition at a point, by enclosures."""
+    ours, theirs = (statement(label).enclose(run, alpha=order) for label in ("thm:shuffle", "mironov2019"))
+    low, high = (Rational(*end.as_integer_ratio()) for end in (ours.lo, theirs.hi))
+    letters = {"n/b": run["n"] / run["b"], "η": run["eta"], "σ²": run["sigma2"], "α": order, "K": run["K"]}
+    return AtPoint(low, high, Gt, f"{', '.join(f'{k} = {v}' for k, v in letters.items())}, λ = β = S_g = b = 1")
+
+
+def _composition() -> list[Claim]:
+    """In units of αρ₀, with `inner` and `weight` for the two terms of thm:shuffle."""
+    three = Setting(n=3, b=1, K=5, eta="1/2", lam=1, beta=1, sigma_squared=250, S_g=1)
+    two = Setting(n=2, b=1, K=4, eta="1/2", lam=1, beta=1, sigma_squared=56000, S_g=1)
+    failure = _against_composition(three, 200)
+    return [
+        Claim(
+            id="thm:shuffle/composition",
+            label="thm:shuffle",
+            where="Section 4.1 and Appendix E.1",
+            says="thm:shuffle is strictly smaller than the composition bound after 1/(λη) + n/b epochs",
+            printed=replace(failure, relation=Lt),
+            corrected=Certificate(
+                inner + weight,
+                K / N,
+                (
+                    (Integer(1), Slack(1 / (N * (1 - q)) - inner, "first term, n/b ≥ 4 (thm:shuffle/first-term)")),
+                    (Integer(1), Slack(1 - weight, "second term ≤ ε₀¹ (thm:shuffle/last-batch)")),
+                    (1 / N, Slack(K - 1 / (1 - q) - N, "K ≥ 1/(λη) + n/b")),
+                ),
+            ),
+            correction="true if n/b ≥ 4 is whole: composition costs at least Kαρ₀·b/n (mironov2019:small_rate); "
+            "also if n/b = 3 and q + q² + q³ ≥ 2, q = 1 − ηλ",
+        ),
+        Claim(
+            id="thm:shuffle/composition/two",
+            label="thm:shuffle",
+            where="Section 4.1 and Appendix E.1",
+            says="with n/b = 2 it is larger at one such number of epochs",
+            printed=_against_composition(two, 5000),
+        ),
+    ]

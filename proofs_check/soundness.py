@@ -1,0 +1,183 @@
+"""`hsdp soundness`: random settings from all over the domain, every statement, two engines; nothing may be violated.
+
+For each case the certified view of one engine is held against the other engine at more than twice the precision:
+the truth must lie inside `enclose`, `upper` must not be below it nor more than 2 ulp above, `lower` likewise.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import random
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from hsdp_symbolic import Setting
+from hsdp_symbolic.catalogue import statements
+from hsdp_symbolic.enclosure import Enclosure
+from hsdp_symbolic.errors import ArgumentError, HypothesisError, PrecisionExhausted, TooManySteps
+from hsdp_symbolic.letters import ARGUMENTS
+from hsdp_symbolic.progress import Ticker
+from hsdp_symbolic.statement import Statement
+
+CHUNK = 250
+TRUTH_RTOL = Fraction(1, 10**45)
+
+
+@dataclass
+class Tally:
+    """What came out: effective cases, and settings without one, per statement; violations in words."""
+
+    effective: Counter[str] = field(default_factory=Counter)
+    refused: Counter[str] = field(default_factory=Counter)
+    outside: int = 0
+    violations: list[str] = field(default_factory=list)
+
+    def add(self, other: Tally) -> None:
+        self.effective += other.effective
+        self.refused += other.refused
+        self.outside += other.outside
+        self.violations += other.violations
+
+
+def soundness(cases: int = 100_000, seed: int = 0, jobs: int | None = None) -> Tally:
+    """Draw until `cases` settings have been compared; the same settings for a seed, whatever the number of jobs."""
+    for name, value in (("cases", cases), ("seed", seed), ("jobs", 1 if jobs is None else jobs)):
+        if isinstance(value, bool) or not isinstance(value, int) or value < (0 if name == "seed" else 1):
+            raise ArgumentError(
+                name, value, "not a suitable whole number", "give e.g. --cases 100000 --seed 0 --jobs 2"
+            )
+    total, ticker, chunk = Tally(), Ticker(), 0
+    with ProcessPoolExecutor(jobs or os.cpu_count()) as pool:
+        while total.effective.total() < cases:
+            missing = math.ceil((cases - total.effective.total()) / CHUNK)
+            batch = range(chunk, chunk + missing)
+            chunk += missing
+            for found in pool.map(_chunk, [(seed, number) for number in batch]):
+                total.add(found)
+                ticker.say(f"{total.effective.total():,} of {cases:,} cases, {len(total.violations)} violations")
+    ticker.clear()
+    return total
+
+
+def report(tally: Tally) -> str:
+    """The tally as text."""
+    lines = [f"{label:40} {count:8,}" for label, count in sorted(tally.effective.items())]
+    refused = ", ".join(f"{name} {count:,}" for name, count in sorted(tally.refused.items())) or "none"
+    return "\n".join(
+        [
+            *lines,
+            f"{'effective cases':40} {tally.effective.total():8,}",
+            f"outside a hypothesis {tally.outside:,}; refused with an error: {refused}",
+            *tally.violations,
+            f"violations: {len(tally.violations)}",
+        ]
+    )
+
+
+def _chunk(task: tuple[int, int]) -> Tally:
+    seed, number = task
+    rng, tally = random.Random(f"{seed}/{number}"), Tally()
+    everything = statements()
+    for _ in range(CHUNK):
+        found = rng.choice(everything)
+        case = _draw(rng, found)
+        try:
+            run, extra = _split(case)
+            verdict = compare(found, run, extra)
+        except HypothesisError:
+            tally.outside += 1
+        except (TooManySteps, PrecisionExhausted) as error:
+            tally.refused[type(error).__name__] += 1
+        else:
+            tally.effective[found.label] += 1
+            if verdict:
+                tally.violations.append(f"{found.label} at {run}, {extra}: {verdict}")
+    return tally
+
+
+def compare(found: Statement, run: Setting, extra: dict[str, Any]) -> str:
+    """What is wrong with the certified views at one setting; empty if nothing is."""
+    bracket = found.enclose(run, **extra)
+    finer = min(TRUTH_RTOL, bracket.relative_width / 10**6) or TRUTH_RTOL
+    truth = found.enclose(run, rtol=finer, engine="mpmath", **extra)
+    if not (bracket.lo <= truth.hi and truth.lo <= bracket.hi):
+        return f"truth {truth} outside {bracket}"
+    if bracket.lo < bracket.hi and not (bracket.lo <= truth.lo and truth.hi <= bracket.hi):
+        return f"truth {truth} not inside {bracket}"
+    return _rounding(bracket.upper(), truth, up=True) or _rounding(bracket.lower(), truth, up=False)
+
+
+def _rounding(double: float, truth: Enclosure, *, up: bool) -> str:
+    """What is wrong with the double; it must be on its side of the truth, and near."""
+    edge = truth.lo if up else truth.hi
+    if math.isinf(double):
+        far = Fraction(math.nextafter(math.inf, 0))
+        return "" if abs(edge) >= far else f"infinite bound for {truth}"
+    if (Fraction(double) < edge) if up else (Fraction(double) > edge):
+        return f"{'upper' if up else 'lower'} {double!r} on the wrong side of {truth}"
+    if abs(Fraction(double) - edge) > 2 * Fraction(math.ulp(double)):
+        return f"{'upper' if up else 'lower'} {double!r} more than 2 ulp from {truth}"
+    return ""
+
+
+def _draw(rng: random.Random, found: Statement) -> dict[str, Any]:
+    """A value for every letter a statement needs, log-uniform, with its limits (and hypotheses) mostly respected."""
+
+    def between(low: float, high: float) -> Fraction:
+        return Fraction(repr(math.exp(rng.uniform(math.log(low), math.log(high)))))
+
+    def count(low: int, high: float) -> int:
+        return rng.choice([low, low + 1, int(math.exp(rng.uniform(math.log(low), math.log(high))))])
+
+    slow = _SLOW.get(found.label, {})
+    lam = between(1e-6, 1e6)
+    batches, b = count(2, slow.get("batches", 1e9)), count(1, 1e5)
+    step = rng.choice([between(1e-15, 0.98), between(1e-3, 0.98)])
+    order = rng.choice([1 + between(1e-6, slow.get("order", 1e5)), count(2, slow.get("order", 1e5))])
+    drawn: dict[str, Callable[[], Any]] = {
+        "n": lambda: batches * b + rng.randrange(b),
+        "b": lambda: b,
+        "K": lambda: count(1, slow.get("epochs", 1e12)),
+        "eta": lambda: step / lam,
+        "lam": lambda: lam,
+        "beta": lambda: lam * rng.choice([Fraction(1), 1 + between(1e-6, 1e-2)]),
+        "sigma": lambda: between(1e-6, 1e6),
+        "S_g": lambda: rng.choice([Fraction(0), between(1e-6, 1e6), between(1e-6, 1e6)]),
+        "alpha": lambda: order,
+        "j0": lambda: rng.choice([0, batches - 1, rng.randrange(batches)]),
+        "j": lambda: rng.randint(1, batches - 1),
+        "k": lambda: 0,
+        "L": lambda: rng.choice([between(1e-6, 1), between(1e-6, 1e6)]),
+        "w1": lambda: rng.choice([Fraction(1), between(1e-12, 1)]),
+        "classes": lambda: count(2, 1000),
+        "hit": lambda: rng.randrange(2),
+    }
+    case = {name: drawn[name]() if name in drawn else between(1e-9, 1e9) for name in found.needs}
+    if "cost" in slow and "sigma" in case:  # keep e^(α(α−1)ρ₀) where the slow engine can follow
+        wanted = between(1e-25, slow["cost"])
+        rho = wanted / (Fraction(order) * (Fraction(order) - 1))
+        case["S_g"] = case["S_g"] and Fraction(1)
+        case["sigma"] = Fraction(repr(float(case["eta"] / (4 * rho * b * b)) ** 0.5))
+    return case
+
+
+_SLOW: dict[str, dict[str, float]] = {
+    "thm:shuffle": {"batches": 2e3},
+    "cor:logistic": {"batches": 2e3},
+    "thm:amp_samp_wo_replacement": {"batches": 100, "epochs": 20, "cost": 1e3},
+    "thm:amp_samp_wo_replacement:limit": {"cost": 30},
+    "thm:GD_tighter:recursion": {"epochs": 2e3},
+    "mironov2019": {"order": 200, "cost": 1e3},
+}
+"""Limits for what mpmath sums or iterates term by term; all other letters, and statements, roam freely."""
+
+
+def _split(case: dict[str, Any]) -> tuple[Setting, dict[str, Any]]:
+    extra = {letter.name for letter in ARGUMENTS}
+    run = {name: value for name, value in case.items() if name not in extra}
+    return Setting(**run), {name: value for name, value in case.items() if name in extra}
