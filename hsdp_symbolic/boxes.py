@@ -356,7 +356,7 @@ class _Search:
     def _is_blurred(self) -> bool:
         """Whether rounding at points is large beside the range, and worth another try."""
         width, size = self._most - self._least, max(abs(self._least), abs(self._most))
-        return self._blur > LOOSENESS * width and self._blur * 2**FINEST > size
+        return bool(self._blur > LOOSENESS * width and self._blur * 2**FINEST > size)
 
     def _corner(self, *, up: bool) -> Box:
         """The box with every letter of known direction moved to the end where the expression is largest (least)."""

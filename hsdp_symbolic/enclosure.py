@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .program import Program
 
 DEFAULT_RTOL = Fraction(1, 10**20)
-FIRST_PRECISION = 128
+FIRST_PRECISION = 96
 PRECISION_CAP = 2**16
 EXACT_BITS = 2**20
 """`exact` refuses rationals with more bits than this: past it, writing them down is no longer useful."""

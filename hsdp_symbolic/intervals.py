@@ -120,8 +120,8 @@ class Rationals:
 class Intervals(Rationals):
     """Fractions while they are small, the engine's intervals beyond."""
 
-    def __init__(self, engine: Engine) -> None:
-        super().__init__(HYBRID_BITS)
+    def __init__(self, engine: Engine, max_bits: int = HYBRID_BITS) -> None:
+        super().__init__(max_bits)
         self._engine = engine
         self._exponentials: dict[Fraction, Any] = {}
         self._kept: dict[tuple[int, int], Any] = {}  # by numerator and denominator: hashing a Fraction is slow
@@ -209,7 +209,7 @@ class Intervals(Rationals):
         body, index, count_program = parts
         assert isinstance(body, Program)
         count = whole(self._run(count_program, values))
-        term = body.prepare(self, values, str(index))
+        term = body.prepare(Intervals(self._engine, max_bits=64), values, str(index))  # each term ends as a ball anyway
         total: Any = self._ball(Fraction(0))
         for done in range(1, count + 1):
             value = term(Fraction(done))

@@ -11,11 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from fractions import Fraction
-from math import factorial
 from typing import Any
 
+from .engines import Unbounded
 from .intervals import DIRECT_TERMS, Intervals, whole
 from .program import Program
+
+MOST_ONE_BY_ONE = 100
+"""Stretches of DIRECT_TERMS terms that may resist being summed as a block."""
 
 
 class Series(Intervals):
@@ -49,8 +52,8 @@ def sum_of_exponentials(
     import flint
 
     order = engine.precision // 2 + 16
-    plain, series = (body.prepare(algebra(engine), values, index) for algebra in (Intervals, Series))
-    total, start, length = flint.arb(0), first, last
+    plain, series = (body.prepare(algebra(engine, max_bits=64), values, index) for algebra in (Intervals, Series))
+    total, start, length, one_by_one = flint.arb(0), first, last, 0
     tolerance = engine.ball(engine.resolution * 2**24)
 
     def term(place: int) -> Any:
@@ -58,6 +61,7 @@ def sum_of_exponentials(
         return engine.exp(engine.ball(value) if isinstance(value, Fraction) else value)
 
     with _series_length(flint.ctx, order):
+        single = 1 / _odd_part(flint.arb(1) / 2, order)
         while start <= last:
             here = term(start)
             if here < 1 + tolerance:
@@ -65,36 +69,45 @@ def sum_of_exponentials(
             length = min(2 * length, 2 * ((start - 1) // 3) + 1, last - start + 1)
             while length >= DIRECT_TERMS:
                 half = Fraction(length - 1, 2)
-                centre = flint.arb_series([engine.ball(start + half), flint.arb(1)], order)
-                block = _sum_of_polynomial(series(centre).exp().coeffs(), length, order)
-                if block.rad() < tolerance * length * here:
+                centre = flint.arb_series([engine.ball(start + half), engine.ball(half)], order)  # t in units of `half`
+                block = _sum_of_polynomial(series(centre).exp().coeffs(), length, order, single)
+                if block.rad() < length * (tolerance * here + 64 * here.rad()):
                     farthest = term(int(start - 3 * half))  # f(c − R) with R = 4·half; the index is at least 1
                     missed = farthest * length * flint.arb(4) ** (1 - order) / 3
                     total += block + missed.union(-missed)
                     break
                 length //= 2
             else:
+                one_by_one += 1
+                if one_by_one > MOST_ONE_BY_ONE:
+                    raise Unbounded  # cancellation everywhere: a higher precision will do
                 length = min(DIRECT_TERMS, last - start + 1)
                 total += sum((term(start + k) for k in range(length)), flint.arb(0))
             start += length
     return total
 
 
-def _sum_of_polynomial(coefficients: list[Any], length: int, order: int) -> Any:
-    """Σ_p a_p·Σ_t t^p over the `length` numbers t = −(length−1)/2, …, (length−1)/2.
+def _odd_part(scale: Any, order: int) -> Any:
+    """2·sinh(scale·D)/D as a series in D."""
+    import flint
 
-    Σ_t e^(tD) = sinh(length·D/2)/sinh(D/2) is the generating function of the inner sums.
+    zero, grown = flint.arb(0), flint.arb_series([0, scale], order + 1).exp().coeffs()
+    return flint.arb_series([zero if p % 2 else 2 * c for p, c in enumerate(grown[1:])], order)
+
+
+def _sum_of_polynomial(coefficients: list[Any], length: int, order: int, single: Any) -> Any:
+    """Σ_p a_p·Σ_t (t/h)^p over the `length` numbers t = −h, …, h, with h = (length−1)/2.
+
+    Σ_t e^(tD) = sinh(length·D/2)/sinh(D/2) is the generating function of the sums of t^p; `single` is D/(2·sinh(D/2)).
     """
     import flint
 
-    def odd_part(scale: Any) -> Any:  # 2·sinh(scale·D)/D
-        grown = flint.arb_series([0, scale], order + 1).exp().coeffs()
-        return flint.arb_series([2 * c if p % 2 == 0 else flint.arb(0) for p, c in enumerate(grown[1:])], order)
-
-    half = flint.arb(1) / 2
-    inner = (odd_part(length * half) / odd_part(half)).coeffs()
-    pairs = zip(coefficients[::2], inner[::2], strict=False)
-    return sum((a * s * factorial(2 * p) for p, (a, s) in enumerate(pairs)), flint.arb(0))
+    inner = (_odd_part(flint.arb(length) / 2, order) * single).coeffs()
+    total, unit, scale = flint.arb(0), (flint.arb(2) / (length - 1)) ** 2, flint.arb(1)
+    for p, (a, s) in enumerate(zip(coefficients[::2], inner[::2], strict=False)):
+        total += a * s * scale
+        scale *= unit * ((2 * p + 1) * (2 * p + 2))  # (2p)!/h^(2p)
+    return total
 
 
 @contextmanager

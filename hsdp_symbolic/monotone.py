@@ -98,7 +98,8 @@ class _Rules:
             case Add():
                 return self.joint(expr.args)
             case Mul():
-                return self._product(expr)
+                found = self._product(expr)
+                return self._rewritten(expr) if found is None else found
             case Pow():
                 return self._power(*expr.args)
             case exp() | Expm1() | log() | floor():
@@ -147,6 +148,19 @@ class _Rules:
             return varying[0][1] if prod(signs) > 0 else _flip(varying[0][1])
         joint = _agree(pull if sign > 0 else _flip(pull) for sign, pull in pulls)
         return joint if prod(signs) > 0 else _flip(joint)
+
+    def _rewritten(self, product: Expr) -> Trend | None:
+        """Two occurrences of x made one: x/(a + bx) is 1/(a/x + b), and (e^y − 1)/x is (e^y − 1)/y times y/x."""
+        x, factors = self._symbol, product.args
+        for factor in factors:
+            others = Mul(*(f for f in factors if f not in (factor, x, 1 / x)))
+            if x in factors and isinstance(factor, Pow) and factor.exp == -1 and isinstance(factor.base, Add):
+                return self.of(Mul(others, 1 / Add(*(term / x for term in factor.base.args))))
+            if 1 / x in factors and isinstance(factor, Expm1) and not self.depends(slope := factor.args[0] / x):
+                sign = _sign(slope) * _sign(others)  # (e^y − 1)/y is positive and increases with y
+                pulls = [self.of(factor.args[0]), self.of(others) if _sign(others) > 0 else _flip(self.of(others))]
+                return None if sign == 0 else _agree(pulls) if sign > 0 else _flip(_agree(pulls))
+        return None
 
     def _power(self, base: Expr, exponent: Expr) -> Trend | None:
         if _sign(base) <= 0:

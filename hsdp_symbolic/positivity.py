@@ -1,9 +1,10 @@
 """Exact certificates that a polynomial is positive on the positive orthant, and a checker that needs only integers.
 
 The polynomial is made homogeneous by one more variable, worth 1. A certificate says either "times (x₀ + … + x_n)^k all
-coefficients are nonnegative" (Pólya), or "cut the orthant along x_i = x_j and look at each side": x_i ≥ x_j is the
-orthant again, in x_i − x_j and x_j. `find` searches for one with SymPy; `check` replays it and imports nothing.
-Variables are positive; one that may be 0 (a `nonnegative` symbol) is set to 0 in a certificate of its own.
+coefficients are nonnegative" (Pólya), or "cut the orthant along x_i = x_j and look at each side": x_i > x_j is the
+orthant again, in x_i − x_j and x_j (and on the cut itself the former is 0). `find` searches for one with SymPy;
+`check` replays it and imports nothing. Variables are positive; one that may be 0 (a `nonnegative` symbol) is set to 0
+in a certificate of its own.
 """
 
 from __future__ import annotations
@@ -17,11 +18,12 @@ from sympy import Expr, Gt, Integer, Poly, PolynomialError, Symbol, cancel, frac
 from sympy.core.relational import Relational
 
 from .checks import ALL_PARAMETERS, Check, Evidence, Method, Verdict
+from .symbols import unit
 
 Terms = dict[tuple[int, ...], int]
 """Exponents of x₀, …, x_n → coefficient."""
 Proof = tuple[Any, ...]
-"""("power", k), or ("cut", i, j, proof for x_i ≥ x_j, proof for x_j ≥ x_i)."""
+"""("power", k), or ("cut", i, j, proof for x_i > x_j, for x_j > x_i, for x_i = x_j)."""
 
 MAX_POWER, MAX_CUTS = 6, 4
 
@@ -32,8 +34,10 @@ def check(terms: Terms, proof: Proof) -> bool:
         for _ in range(proof[1]):
             terms = _collect(((*e[:i], e[i] + 1, *e[i + 1 :]), c) for e, c in terms.items() for i in range(len(e)))
         return bool(terms) and all(c >= 0 for c in terms.values()) and any(terms.values())
-    _, i, j, first, second = proof
-    return check(_shift(terms, i, j), first) and check(_shift(terms, j, i), second)
+    _, i, j, first, second, between = proof
+    above, below = _shift(terms, i, j), _shift(terms, j, i)
+    level = {e: c for e, c in above.items() if e[i] == 0}
+    return check(above, first) and check(below, second) and check(level, between)
 
 
 def _shift(terms: Terms, i: int, j: int) -> Terms:
@@ -67,15 +71,15 @@ def find(poly: Poly, cuts: int = MAX_CUTS) -> Proof | None:
     if any(poly.eval(dict.fromkeys(poly.gens, 1) | {g: 1000}) < 0 for g in poly.gens) or not cuts:
         return None  # it is negative there, or the search has gone deep enough
     for x, y in combinations(poly.gens, 2):
-        sides = [Poly(poly.as_expr().subs(a, x + y), *poly.gens) for a in (x, y)]
+        sides = [Poly(poly.as_expr().subs(a, new), *poly.gens) for a, new in ((x, x + y), (y, x + y), (x, y))]
         proofs = []
         for side in sides:
             found = find(side, cuts - 1)
             if found is None:
                 break
             proofs.append(found)
-        if len(proofs) == 2:
-            return ("cut", poly.gens.index(x), poly.gens.index(y), proofs[0], proofs[1])
+        if len(proofs) == len(sides):
+            return ("cut", poly.gens.index(x), poly.gens.index(y), *proofs)
     return None
 
 
@@ -99,13 +103,13 @@ def certify(expr: Expr, domain: Mapping[Symbol, Expr] | None = None) -> tuple[Ce
     >>> from hsdp_symbolic.symbols import p, q
     >>> found = certify(2 - q, {q: 1 / (1 + p)})
     >>> [(each.terms, each.holds) for each in found]
-    [({(0, 1): 2, (1, 0): 1}, True), ({(0, 1): 1, (1, 0): 1}, True)]
+    [({(1, 0): 2, (0, 1): 1}, True), ({(1, 0): 1, (0, 1): 1}, True)]
     """
     parts = fraction(cancel(together(expr.subs(dict(domain or {}), simultaneous=True))))
     found = []
     for part in parts:
         try:
-            poly = Poly(part, *(part.free_symbols or {Symbol("one", positive=True)}), domain="QQ")
+            poly = Poly(part, *(part.free_symbols or {unit}), domain="QQ")
         except PolynomialError:
             return None
         if not all(g.is_nonnegative for g in poly.gens):
@@ -125,7 +129,7 @@ def _faces(poly: Poly) -> Iterator[Poly]:
     weak = [g for g in poly.gens if not g.is_positive]
     for zeros in chain.from_iterable(combinations(weak, size) for size in range(len(weak) + 1)):
         rest = Poly(poly.as_expr().subs(dict.fromkeys(zeros, 0)), *poly.gens)
-        yield rest.homogenize(Symbol("x0", positive=True))
+        yield rest.homogenize(unit)
 
 
 @dataclass(frozen=True)

@@ -273,19 +273,35 @@ class _Prover:
             ticker.clear()
 
     def decide(self, box: Box) -> str:
-        """OK if the claim is certain on the whole box, OUTSIDE if a hypothesis fails on all of it, OPEN otherwise."""
+        """OK if the claim is certain on the whole box, OUTSIDE if a hypothesis fails on all of it, OPEN otherwise.
+
+        A limit on the step size may cut through the box: the ranges only need every contraction to be positive.
+        """
         inside = True
         with self._engine.working():
             for alternatives in self._conditions:
                 pairs = [(h.rel_op, self._range(h.lhs, box), self._range(h.rhs, box)) for h in alternatives]
                 if all(left and right and certainly(_OPPOSITE[op], left, right) for op, left, right in pairs):
                     return OUTSIDE
-                inside &= any(left and right and certainly(op, left, right) for op, left, right in pairs)
+                inside &= self._assured(alternatives, box)
             if inside and self._holds(box):
                 return OK
         if not ranged(box) and inside:
             return OK if self._certain(box, self._claim.relation) else OPEN
         return OPEN
+
+    def _assured(self, alternatives: tuple[Relational, ...], box: Box) -> bool:
+        """Whether one of the alternatives holds on the whole box, or is a limit on the step size that need not."""
+        pairs = ((h.rel_op, self._range(h.lhs, box), self._range(h.rhs, box)) for h in alternatives)
+        if any(left and right and certainly(op, left, right) for op, left, right in pairs):
+            return True
+        limits_step = len(alternatives) == 1 and alternatives[0].lhs == symbols.eta
+        return limits_step and alternatives[0].rel_op in ("<", "<=") and self._contracts(box)
+
+    def _contracts(self, box: Box) -> bool:
+        """Whether every contraction factor in the claim is positive on the whole box."""
+        used = (self._claim.left + self._claim.right).free_symbols & symbols.CONTRACTIONS.keys()
+        return all((found := self._range(q, box)) is not None and found.lo > 0 for q in used)
 
     def _holds(self, box: Box) -> bool:
         """Whether the ranges of the sides are apart, or that of their quotient is below 1."""
@@ -301,6 +317,10 @@ class _Prover:
         """The letter to cut across: the one whose width costs most, seen by what fixing it alone would give."""
         middle = centre(box)
         with self._engine.working():
+            doubtful = [h for group in self._conditions if not self._assured(group, box) for h in group]
+            leaves = {leaf for h in doubtful for side in (h.lhs, h.rhs) for leaf in compile_expression(side).leaves}
+            if at_stake := ranged(box) & leaves:
+                return widest(box, at_stake)
             gains = {}
             for name in ranged(box):
                 found = self._range(self._claim.quotient, {**box, name: middle[name]})

@@ -78,11 +78,16 @@ class Statement:
         """
         from .enclosure import enclose
 
-        if not any(isinstance(value, (tuple, list)) for value in arguments.values()):
-            return enclose(self._program, self._admit(setting, arguments), rtol=rtol, engine=engine)
-        from .boxes import range_of
+        if any(isinstance(value, (tuple, list)) for value in arguments.values()):
+            from .boxes import range_of, ranged
 
-        return range_of(self.expr, self.box(setting, **arguments), engine)
+            box = self.box(setting, **arguments)
+            if ranged(box):
+                return range_of(self.expr, box, engine)
+            arguments = {
+                name: value[0] if isinstance(value, (tuple, list)) else value for name, value in arguments.items()
+            }
+        return enclose(self._program, self._admit(setting, arguments), rtol=rtol, engine=engine)
 
     def box(self, setting: Setting, /, **arguments: Any) -> Box:
         """The exact values and ranges this statement is asked for, with its hypotheses checked on all of them."""
@@ -153,9 +158,7 @@ class Statement:
             )
         gated = {name: gate(name, value) for name, value in arguments.items()}
         changes = {
-            name: value
-            for name, value in arguments.items()
-            if name in PARAMETER_NAMES and isinstance(gated[name], Fraction)
+            name: value for name, value in gated.items() if name in PARAMETER_NAMES and isinstance(value, Fraction)
         }
         values: dict[str, Any] = dict((setting.replace(**changes) if changes else setting).values())
         for name in gated.keys() - changes.keys():

@@ -80,6 +80,7 @@ i = Symbol("i", integer=True, nonnegative=True)
 y, Y = Function("y"), Symbol("Y", real=True)
 p = Symbol("p", positive=True)  # q = 1/(1 + p): signs and limits become decidable
 slack = Symbol("slack", positive=True)
+unit = Symbol("x0", positive=True)  # makes polynomials homogeneous
 x_i, g_i, length = (Symbol(name, real=True) for name in ("x_i", "g_i", "s"))
 X, P, G, W = (
     Symbol("X", nonnegative=True),

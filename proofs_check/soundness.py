@@ -138,7 +138,8 @@ def _draw(rng: random.Random, found: Statement) -> dict[str, Any]:
     lam = between(1e-6, 1e6)
     batches, b = count(2, slow.get("batches", 1e9)), count(1, 1e5)
     step = rng.choice([between(1e-15, 0.98), between(1e-3, 0.98)])
-    order = rng.choice([1 + between(1e-6, slow.get("order", 1e5)), count(2, slow.get("order", 1e5))])
+    orders = [1 + between(1e-6, slow.get("order", 1e5)), Fraction(count(2, slow.get("order", 1e5)))]
+    order = rng.choice(orders)
     drawn: dict[str, Callable[[], Any]] = {
         "n": lambda: batches * b + rng.randrange(b),
         "b": lambda: b,
@@ -160,7 +161,7 @@ def _draw(rng: random.Random, found: Statement) -> dict[str, Any]:
     case = {name: drawn[name]() if name in drawn else between(1e-9, 1e9) for name in found.needs}
     if "cost" in slow and "sigma" in case:  # keep e^(α(α−1)ρ₀) where the slow engine can follow
         wanted = between(1e-25, slow["cost"])
-        rho = wanted / (Fraction(order) * (Fraction(order) - 1))
+        rho = wanted / (order * (order - 1))
         case["S_g"] = case["S_g"] and Fraction(1)
         case["sigma"] = Fraction(repr(float(case["eta"] / (4 * rho * b * b)) ** 0.5))
     return case

@@ -61,6 +61,25 @@ def test_shuffle(benchmark, figure_run):
     report(benchmark, "thm:shuffle, 64 orders x 1000 epochs / NumPy", mine / other, 3)
 
 
+def test_certified_shuffle_with_many_batches(benchmark):
+    """n/b = 10⁴: a certified bound against plain float64 NumPy."""
+    run = Setting(n=20_000, b=2, K=40, eta="0.0002", lam=1, beta=4, sigma=2, S_g=4)
+    found, alpha, rho = statement("thm:shuffle"), 15, 0.0002 * 16 / (4 * 4 * 4)
+
+    def by_hand():
+        log_q, number, half = np.log1p(-0.0002), 10_000, 5_000
+        j = np.arange(1, number + 1)
+        first_epoch = np.exp(2 * (j - 1) * log_q) * np.expm1(2 * log_q) / np.expm1(2 * j * log_q) * rho
+        last = np.log1p(np.expm1((alpha - 1) * alpha * first_epoch).mean()) / (alpha - 1)
+        epochs = np.expm1(2 * half * 39 * log_q) / np.expm1(2 * half * log_q)
+        return alpha * first_epoch[half - 1] * epochs + last
+
+    np.testing.assert_allclose(found.upper(run, alpha=alpha), by_hand(), rtol=1e-12)
+    mine, other = best_of(20, lambda: found.upper(run, alpha=alpha), by_hand)
+    benchmark.pedantic(lambda: found.upper(run, alpha=alpha), rounds=3)
+    report(benchmark, "certified thm:shuffle, n/b = 10^4 / NumPy", mine / other, 30)
+
+
 def recursion_by_hand(alpha, steps, rate, rho, decay):
     s = np.zeros_like(alpha)
     hit = rate * np.expm1(alpha * (alpha - 1) * rho)
