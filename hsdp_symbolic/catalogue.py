@@ -33,6 +33,8 @@ _PLACES = {
     "thm:GD_tighter": ("gradient_descent", "tighter"),
     "thm:GD_tighter:recursion": ("gradient_descent", "exact_recursion"),
     "thm:GD_baseline": ("gradient_descent", "baseline"),
+    "exact:fixed_order": ("quadratic", "fixed_order"),
+    "exact:full_batch": ("quadratic", "full_batch"),
 }
 """Label → (module of `paper/`, function that derives it). A statement is derived when first asked for."""
 

@@ -50,21 +50,23 @@ class Method(StrEnum):
     IDENTITY = "identity"
     CERTIFICATE = "certificate"
     POINTS = "points"
+    SIMULATION = "simulation"
     CITED = "cited"
 
 
 class Verdict(StrEnum):
-    """What the evidence amounts to. Only `PROVED`, `CERTIFIED` and (openly) `CITED` pass."""
+    """What the evidence amounts to. Only `PROVED`, `CERTIFIED` and (openly) `CONSISTENT` and `CITED` pass."""
 
     PROVED = "proved"
     CERTIFIED = "certified"
+    CONSISTENT = "consistent"
     CITED = "cited"
     UNDECIDED = "undecided"
     REFUTED = "refuted"
 
     @property
     def passes(self) -> bool:
-        return self in (Verdict.PROVED, Verdict.CERTIFIED, Verdict.CITED)
+        return self in (Verdict.PROVED, Verdict.CERTIFIED, Verdict.CONSISTENT, Verdict.CITED)
 
 
 @dataclass(frozen=True)

@@ -101,3 +101,7 @@ class OutsideDoubleRange(HsdpError, OverflowError):
 
 class UnsupportedNode(HsdpError, TypeError):
     """An expression holds a node outside the closed whitelist (or an inexact Float)."""
+
+
+class NoEstimate(HsdpError, ArithmeticError):
+    """The samples do not support an estimate: its variance is infinite, or too few of them matter."""

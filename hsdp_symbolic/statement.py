@@ -50,7 +50,7 @@ class Statement:
     steps: tuple[Step, ...]
     uses: tuple[str, ...] = ()
     also: tuple[tuple[str, Expr], ...] = ()
-    kind: Literal["theorem", "lemma", "proposition", "corollary", "baseline", "equation"] = "theorem"
+    kind: Literal["theorem", "lemma", "proposition", "corollary", "baseline", "equation", "law"] = "theorem"
     assumes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:

@@ -22,12 +22,13 @@ class _PaperPrinter(LatexPrinter):
     def __init__(self) -> None:
         super().__init__({"order": "none", "symbol_names": TEX, "fold_short_frac": False})
 
-    def _print_GeometricSum(self, expr: GeometricSum) -> str:
+    def _print_GeometricSum(self, expr: GeometricSum, exp: str | None = None) -> str:
         x, k = expr.args
         base, power = (x.base, x.exp) if isinstance(x, Pow) else (x, S.One)
         terms = k.args if isinstance(k, Plus) else (k,)
-        exponent = "s" if power == 1 else f"{self._print(power)}s"
-        return rf"\sum_{{s=0}}^{{{self._print(Plus(*terms, -1))}}} {self._print(base)}^{{{exponent}}}"
+        exponent = "s" if power == 1 else f"{self._print(power)}s" if power.is_number else f"s {self._print(power)}"
+        text = rf"\sum_{{s=0}}^{{{self._print(Plus(*terms, -1))}}} {self._print(base)}^{{{exponent}}}"
+        return rf"\left({text}\right)^{{{exp}}}" if exp else text
 
     def _print_FirstEpoch(self, expr: FirstEpoch) -> str:
         index, order = map(self._print, expr.args)

@@ -13,7 +13,16 @@ from importlib import import_module
 from hsdp_symbolic.catalogue import statement, statements
 from hsdp_symbolic.checks import Check, Evidence, Verdict, surviving_mutants
 
-PARTS = ("postprocessing", "fixed_order", "shuffle", "sampling", "logistic", "gradient_descent", "comparisons")
+PARTS = (
+    "postprocessing",
+    "fixed_order",
+    "shuffle",
+    "sampling",
+    "logistic",
+    "gradient_descent",
+    "comparisons",
+    "simulation",
+)
 """Modules of `proofs_check.claims`, in the paper's order: what the text says beyond its statements."""
 
 

@@ -1,0 +1,332 @@
+"""Attacks on the bounds: instances whose exact divergence is searched for a violation.
+
+An instance is a quadratic loss whose curvature may differ from batch to batch, within what a statement allows,
+started from a point, with records that differ by S_g. Its law is Gaussian (a finite mixture under shuffling), so its
+divergence is exact; a bound below it would be wrong. The search must come back empty for a true bound and with a
+violation for a wrong one; where the gap to the worst instance is wide, a slightly wrong bound cannot be told from it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import numpy as np
+from sympy import Expr
+
+from . import symbols
+from .catalogue import statement
+from .enclosure import Enclosure, enclose
+from .errors import ArgumentError, HypothesisError
+from .program import compile_expression
+from .renyi import Mixture, grid_divergence, mixture_divergence
+from .setting import Setting
+from .simulate import Experiment
+
+SCHEME = {
+    "thm:strconvexsmooth": "fixed",
+    "thm:convexsmooth": "fixed",
+    "thm:naive_RDP_baseline": "fixed",
+    "balle2019": "fixed",
+    "eqn:proof_strongly_convex_first_epoch": "fixed",
+    "thm:shuffle": "shuffle",
+    "cor:logistic": "shuffle",
+    "thm:amp_samp_wo_replacement": "without_replacement",
+    "thm:amp_samp_wo_replacement:limit": "without_replacement",
+    "thm:GD_tighter": "full_batch",
+    "thm:GD_tighter:recursion": "full_batch",
+    "thm:GD_baseline": "full_batch",
+}
+"""The algorithm each statement is about. (mironov2019 is about Poisson sampling with all iterates seen.)"""
+
+CURVATURES = 8
+"""Values the search tries for the curvature of each batch, from the least to the largest allowed."""
+
+
+@dataclass(frozen=True)
+class Instance:
+    """Curvatures of the batches, in order, with the batch of the record where the order is fixed."""
+
+    scheme: str
+    curvatures: tuple[Fraction, ...]
+    place: int | None = None
+
+    def describe(self) -> str:
+        least, most = float(min(self.curvatures)), float(max(self.curvatures))
+        spread = f"curvature {least:g}" if least == most else f"curvatures {least:g} to {most:g}"
+        return f"{self.scheme}, {spread}" + ("" if self.place is None else f", j0 = {self.place}")
+
+
+def law(instance: Instance, run: Setting) -> tuple[Mixture, Mixture]:
+    """The exact laws of the last iterate on the two datasets, from a point start.
+
+    With contraction c_j = 1 − ηh_j in batch j, an epoch multiplies a distance by C = Π c_j, and adds
+    (ηS_g/b)·Π_(i>j0) c_i; it multiplies a variance by C² and adds 2ησ²·Σ_j Π_(i>j) c_i².
+    """
+    factors = [1 - run["eta"] * h for h in instance.curvatures]
+    after = [Fraction(1)]
+    for factor in reversed(factors[1:]):
+        after.append(after[-1] * factor)
+    after.reverse()  # after[j] = Π_(i>j) c_i
+    whole = after[0] * factors[0]
+    size = run["n"] if instance.scheme == "full_batch" else run["b"]
+    jump = run["eta"] * run["S_g"] / size
+    epochs = run["K"]
+    variance = 2 * run["eta"] * run["sigma2"] * sum(a * a for a in after) * _series(whole**2, epochs)
+    gaps = [jump * a * _series(whole, epochs) for a in after]
+    if instance.scheme == "shuffle":
+        rate = run["b"] / run["n"]
+        left_out = 1 - rate * len(gaps)
+        parts = [(rate, gap) for gap in gaps] + ([(left_out, Fraction(0))] if left_out else [])
+        return Mixture(tuple(parts), variance), Mixture.of([0], variance)
+    gap = gaps[instance.place or 0]
+    return Mixture.of([gap], variance), Mixture.of([0], variance)
+
+
+def _series(x: Any, count: Any) -> Any:
+    """1 + x + … + x^(count − 1), for numbers of any kind."""
+    return count if x == 1 else (1 - x ** int(count)) / (1 - x)
+
+
+def divergence(instance: Instance, run: Setting, alpha: Any) -> Enclosure:
+    """The divergence of order α of an instance, certified, the larger of the two ways round."""
+    first, second = law(instance, run)
+    if len(first.parts) == 1:
+        value = Fraction(alpha) * first.means[0] ** 2 / (2 * first.variance)
+        return Enclosure(value, value)
+    found = [mixture_divergence(alpha, *pair, rtol="1e-9") for pair in ((first, second), (second, first))]
+    return max(found, key=lambda each: each.hi)
+
+
+def worst_instance(label: str, run: Setting, alpha: Any, *, place: int | None = None, seed: int = 0) -> Instance:
+    """The instance with the largest divergence a coordinate search over curvatures finds, from several starts."""
+    scheme = _scheme(label)
+    batches = 1 if scheme == "full_batch" else int(run["n"] // run["b"])
+    least = Fraction(0) if label == "thm:convexsmooth" else run["lam"]
+    most = run["beta"]
+    levels = sorted({least + (most - least) * Fraction(k, CURVATURES - 1) for k in range(CURVATURES)})
+    score = _score(scheme, run, float(Fraction(alpha)), place)
+    rng = np.random.default_rng(seed)
+    starts = [[least] * batches, [most] * batches, [least if j >= batches / 2 else most for j in range(batches)]]
+    starts += [[levels[k] for k in rng.integers(len(levels), size=batches)] for _ in range(2)]
+    best: tuple[float, list[Fraction]] = (-math.inf, starts[0])
+    for start in starts:
+        here, value, improved = list(start), score(start), True
+        while improved:
+            improved = False
+            for j in range(batches):
+                for level in levels:
+                    trial = [*here[:j], level, *here[j + 1 :]]
+                    if (found := score(trial)) > value * (1 + 1e-12):
+                        here, value, improved = trial, found, True
+        if value > best[0]:
+            best = value, here
+    return Instance(scheme, tuple(best[1]), place)
+
+
+def _scheme(label: str) -> str:
+    if label not in SCHEME:
+        raise ArgumentError("label", label, "no algorithm to attack it with", f"use {', '.join(SCHEME)}")
+    return SCHEME[label]
+
+
+def _score(scheme: str, run: Setting, alpha: float, place: int | None) -> Callable[[list[Fraction]], float]:
+    """A fast float64 stand-in for the divergence, to search by."""
+    eta, sigma2, jump = float(run["eta"]), float(run["sigma2"]), float(run["eta"] * run["S_g"])
+    jump /= float(run["n"] if scheme == "full_batch" else run["b"])
+    epochs = float(run["K"])
+
+    def score(curvatures: list[Fraction]) -> float:
+        factors = 1 - eta * np.array([float(h) for h in curvatures])
+        after = np.append(np.cumprod(factors[::-1])[::-1][1:], 1.0)
+        whole = after[0] * factors[0]
+        variance = 2 * eta * sigma2 * (after**2).sum() * _series(whole**2, epochs)
+        gaps = jump * after * _series(whole, epochs)
+        if scheme == "shuffle":
+            # For means close together beside the noise, R_α is near that of the average shift plus its variance.
+            pairs = gaps[:, None] * gaps / variance
+            return float(np.log(np.mean(np.exp(np.minimum(alpha * (alpha - 1) / 2 * pairs, 500)))) / (alpha - 1))
+        return float(alpha * gaps[place or 0] ** 2 / (2 * variance))
+
+    return score
+
+
+@dataclass(frozen=True)
+class Attack:
+    """The outcome of one attack: the bound, the worst divergence found, and the instance that has it."""
+
+    label: str
+    setting: str
+    bound: Enclosure
+    found: float
+    instance: str
+    violated: bool
+
+    @property
+    def ratio(self) -> float:
+        """Bound over worst case: 1 where the bound is attained."""
+        return float(self.bound.hi) / self.found if self.found else math.inf
+
+
+def bound_of(label: str, run: Setting, alpha: Any, place: int | None, expr: Expr | None = None) -> Enclosure:
+    """The certified value of a statement (or of a changed expression of it) at a setting."""
+    found = statement(label)
+    extra = {name: value for name, value in {"alpha": alpha, "j0": place, "j": None}.items() if name in found.needs}
+    if "j" in extra:
+        extra["j"] = int(run["n"] // run["b"]) - (place or 0)
+    if expr is None:
+        return found.enclose(run, **{name: value for name, value in extra.items() if value is not None})
+    values = found._admit(run, {name: value for name, value in extra.items() if value is not None})
+    return enclose(compile_expression(expr), values)
+
+
+def attack(label: str, run: Setting, alpha: Any, *, place: int | None = None, expr: Expr | None = None) -> Attack:
+    """Search for an instance whose exact divergence exceeds the bound; `expr` attacks a changed bound instead."""
+    scheme = _scheme(label)
+    place = place if scheme == "fixed" else None
+    if scheme == "fixed" and place is None:
+        place = 0
+    bound = bound_of(label, run, alpha, place, expr)
+    shown = f"{run}, alpha = {alpha}"
+    if scheme == "without_replacement":
+        value, error = _sampled(run, float(Fraction(alpha)))
+        return Attack(label, shown, bound, value, "sampled quadratic, on a grid", value - 10 * error > float(bound.hi))
+    instance = worst_instance(label, run, alpha, place=place)
+    worst = divergence(instance, run, alpha)
+    return Attack(label, shown, bound, float(worst.hi), instance.describe(), worst.lo > bound.hi)
+
+
+@cache
+def _sampled(run: Setting, alpha: float) -> tuple[float, float]:
+    """The divergence of sampled quadratic descent, by densities on a grid, for the least and the largest curvature."""
+    from .losses import Quadratic
+
+    found = []
+    for curvature in {float(run["lam"]), float(run["beta"])}:
+        sensitivity = float(run["S_g"])
+        experiment = Experiment(
+            Quadratic(curvature, sensitivity),
+            np.zeros(int(run["n"])),
+            sensitivity,
+            eta=float(run["eta"]),
+            sigma=float(run["sigma2"]) ** 0.5,
+            b=int(run["b"]),
+            K=int(run["K"]),
+            scheme="without_replacement",
+        )
+        value = grid_divergence(experiment, alpha)
+        found.append((value.value, value.error))
+    return max(found)
+
+
+def wrong_bounds(label: str) -> Iterator[tuple[str, Expr]]:
+    """Bounds that are too small: halved, with a wrong exponent, with one batch too many."""
+    expr = statement(label).expr
+    yield "halved", expr / 2
+    contraction = next((q for q in symbols.CONTRACTIONS if expr.has(q)), None)
+    if contraction is not None:
+        yield "exponents doubled", expr.subs(contraction, contraction**2)
+    if expr.has(symbols.N):
+        yield "one batch too many", expr.subs(symbols.N, symbols.N + 1)
+
+
+FIGURE = Setting(n=50, b=2, eta="0.02", lam=1, beta=4, sigma=2, S_g=4)
+_FAST = Setting(n=2, b=1, eta="0.95", lam=1, beta=1, sigma=1, S_g="0.1")
+_SETTINGS = (
+    *((FIGURE.replace(K=K), 15) for K in (1, 5)),
+    *((_FAST.replace(K=K), alpha) for K in (1, 2) for alpha in (2, 200)),
+    (_FAST.replace(n=3, K=1, eta="0.99"), 2),
+    (_FAST.replace(K=1, S_g=10), 50),
+    (_FAST.replace(n=4, b=4, K=2, eta="0.9"), 3),
+)
+"""Settings and orders to attack at: the figure's, and some that contract so fast that little stays hidden."""
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """All attacks on one statement: on the bound itself, and on bounds known to be wrong."""
+
+    label: str
+    attacks: int
+    violations: int
+    least_ratio: float
+    wrong_bounds: dict[str, str]
+
+    def record(self) -> dict[str, Any]:
+        return dict(vars(self))
+
+
+def campaign(label: str | None = None) -> Iterator[Campaign]:
+    """Attack one statement, or all, at every setting that its hypotheses admit."""
+    chosen = [name for name in SCHEME if name != "cor:logistic"] if label is None else [statement(label).label]
+    for name in chosen:
+        targets = [
+            (run, alpha, place)
+            for run, alpha in _SETTINGS
+            for place in _places(name, run)
+            if _admits(name, run, alpha, place)
+        ]
+        found = [attack(name, run, alpha, place=place) for run, alpha, place in targets]
+        exposed = {}
+        for what, expr in wrong_bounds(name):
+            caught = [t for t in targets if attack(name, t[0], t[1], place=t[2], expr=expr).violated]
+            exposed[what] = (
+                f"exposed at {len(caught)} of {len(targets)}"
+                if caught
+                else "not exposed: the bound is too loose for that"
+            )
+        yield Campaign(
+            name, len(found), sum(each.violated for each in found), min(each.ratio for each in found), exposed
+        )
+
+
+def _places(label: str, run: Setting) -> tuple[int | None, ...]:
+    return tuple(sorted({0, int(run["n"] // run["b"]) - 1})) if _scheme(label) == "fixed" else (None,)
+
+
+def _admits(label: str, run: Setting, alpha: int, place: int | None) -> bool:
+    if label == "eqn:proof_strongly_convex_first_epoch" and run["K"] != 1:
+        return False
+    try:
+        bound_of(label, run, alpha, place)
+    except (HypothesisError, ArgumentError):
+        return False
+    return True
+
+
+EPOCHS = (1, 5, 10, 25, 40, None)
+"""K of the tightness table; None stands for the limit of many epochs."""
+
+
+def tightness(labels: tuple[str, ...] = tuple(SCHEME), alpha: int = 15) -> list[dict[str, Any]]:
+    """Bound over worst divergence found, at the figure setting: rows for the table."""
+    rows = []
+    for label in labels:
+        if label == "cor:logistic":
+            continue  # the bound of thm:shuffle in other letters
+        for place in (0, 24) if SCHEME[label] == "fixed" else (None,):
+            row: dict[str, Any] = {"label": label, "j0": place}
+            for epochs in EPOCHS:
+                run = FIGURE.replace(K=10**4 if epochs is None else epochs)
+                row[f"K={epochs or '∞'}"] = _ratio(label, run, alpha, place, limit=epochs is None)
+            rows.append(row)
+    return rows
+
+
+def _ratio(label: str, run: Setting, alpha: int, place: int | None, *, limit: bool) -> float | None:
+    """Bound over worst case; None where the bound is not about this number of epochs."""
+    if label == "eqn:proof_strongly_convex_first_epoch" and run["K"] != 1:
+        return None
+    if label.endswith(":limit") and not limit:
+        return None
+    if SCHEME[label] == "without_replacement":
+        settled = run.replace(K=300) if limit else run  # the law has settled by then, to all digits of the ratio
+        return float(bound_of(label, run, alpha, None).hi) / _sampled(settled, float(alpha))[0]
+    bound = bound_of(label, run, alpha, place)
+    searched = run.replace(K=300) if limit else run
+    instance = worst_instance(label, searched, alpha, place=place)
+    return float(bound.hi) / float(divergence(instance, searched, alpha).hi)

@@ -1,0 +1,331 @@
+"""`alg:noisymBGD` as a program: many independent chains of noisy mini-batch descent, on two neighbouring datasets.
+
+Chains are run in chunks that fit the cache, each with a generator of its own, spawned from the seed and the number of
+the chunk: the result depends on the seed alone, not on the number of threads. Memory does not grow with the number of
+epochs; what is kept is the last iterate of each chain (and, on request, the centre of the law it was drawn from).
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .errors import ArgumentError
+from .losses import Array, Loss, _finite, measure
+from .progress import Ticker
+
+SCHEMES = ("fixed", "shuffle", "reshuffle", "without_replacement", "full_batch")
+CHUNK = 8192
+"""Chains that are run together: a chunk's few arrays stay in the cache."""
+MAX_CHAINS = 10**9
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One algorithm and two neighbouring datasets: `records`, and the same with record `index` replaced.
+
+    `scheme` says how batches of size b are formed from the n records: `fixed` (in the order given), `shuffle` (one
+    permutation per chain, kept for all epochs), `reshuffle` (a new one every epoch), `without_replacement` (every batch
+    drawn afresh), `full_batch` (b = n, one update an epoch). `start` is a point, or a function of (rng, chains, d).
+    """
+
+    loss: Loss
+    records: Array
+    replacement: Array
+    eta: float
+    sigma: float
+    b: int
+    K: int
+    scheme: str = "fixed"
+    index: int = 0
+    start: Any = 0.0
+    checked: bool = field(default=False, repr=False)
+
+    def __post_init__(self) -> None:
+        records = np.array(self.records, dtype=float)
+        records = records[:, None] if records.ndim == 1 else records
+        replacement = np.array(self.replacement, dtype=float).reshape(-1)
+        for name, value in (("records", records), ("replacement", replacement)):
+            if not np.isfinite(value).all():
+                raise ArgumentError(name, value.tolist()[:3], "not all finite", "remove NaN and infinities")
+        if records.ndim != 2 or not len(records) or records.shape[1] != replacement.size:
+            raise ArgumentError(
+                "records", records.shape, "not n records of the replacement's length", "give shape (n, d)"
+            )
+        object.__setattr__(self, "records", records)
+        object.__setattr__(self, "replacement", replacement)
+        for name in ("b", "K"):
+            _require_count(name, getattr(self, name), low=1)
+        for name in ("eta", "sigma"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not 0 < value < np.inf:
+                raise ArgumentError(name, value, "not a positive finite number", "give e.g. 0.02")
+        if self.scheme not in SCHEMES:
+            raise ArgumentError("scheme", self.scheme, "no such batch scheme", f"use {', '.join(SCHEMES)}")
+        if self.scheme == "full_batch" and self.b != self.n:
+            raise ArgumentError("b", self.b, "a full batch has all records", f"give b = {self.n}")
+        if self.b > self.n:
+            raise ArgumentError("b", self.b, f"larger than the dataset of {self.n}", "choose b <= n")
+        _require_count("index", self.index, low=0, high=self.n - 1)
+        if not self.checked:
+            measure(self.loss, np.vstack([records, replacement]))
+
+    @property
+    def n(self) -> int:
+        return len(self.records)
+
+    @property
+    def batches(self) -> int:
+        """Updates in an epoch."""
+        return self.n // self.b
+
+    @property
+    def dimension(self) -> int:
+        return int(getattr(self.loss, "dimension", self.records.shape[1]))
+
+    @property
+    def noise(self) -> float:
+        """Standard deviation of the noise of one update."""
+        return float((2 * self.eta) ** 0.5 * self.sigma)
+
+    @property
+    def background(self) -> Array | None:
+        """The record all others are equal to, if they are: then only the place of record `index` matters."""
+        others = np.delete(self.records, self.index, axis=0)
+        if len(others) == 0:
+            return self.records[0]
+        return others[0] if (others == others[0]).all() else None
+
+    def dataset(self, neighbour: bool) -> Array:
+        records = self.records.copy()
+        if neighbour:
+            records[self.index] = self.replacement
+        return records
+
+
+@dataclass(frozen=True)
+class Chains:
+    """The last iterates, one row per chain; `centres` are the means of the Gaussian laws they were drawn from."""
+
+    last: Array
+    centres: Array | None
+    wanted: int
+
+    @property
+    def complete(self) -> bool:
+        return len(self.last) == self.wanted
+
+    @property
+    def mean(self) -> Array:
+        return self.last.mean(axis=0)
+
+    @property
+    def variance(self) -> Array:
+        return self.last.var(axis=0, ddof=1)
+
+
+def simulate(
+    experiment: Experiment,
+    chains: int,
+    *,
+    neighbour: bool = False,
+    seed: int = 0,
+    jobs: int | None = None,
+    centres: bool = False,
+) -> Chains:
+    """Run `chains` independent chains on one of the two datasets; Ctrl-C returns what is complete by then.
+
+    >>> from hsdp_symbolic.losses import Quadratic
+    >>> run = Experiment(Quadratic(1.0, 4.0), np.zeros(6), 4.0, eta=0.02, sigma=2.0, b=2, K=3)
+    >>> found = simulate(run, 1000, neighbour=True, seed=1)
+    >>> found.last.shape, bool(abs(found.mean[0] - 0.1) < 0.1)
+    ((1000, 1), True)
+    """
+    _require_count("chains", chains, low=1, high=MAX_CHAINS)
+    _require_count("seed", seed, low=0, high=2**63)
+    jobs = os.cpu_count() or 1 if jobs is None else jobs
+    _require_count("jobs", jobs, low=1, high=1024)
+    sizes = [min(CHUNK, chains - begin) for begin in range(0, chains, CHUNK)]
+    last = np.empty((chains, experiment.dimension))
+    kept = np.empty_like(last) if centres else None
+    program = _Program(experiment, neighbour)
+    ticker, stop, done = Ticker(), threading.Event(), 0
+
+    def work(number: int) -> int:
+        if stop.is_set():
+            return -1
+        sequence = np.random.SeedSequence(seed, spawn_key=(int(neighbour), number))
+        rng = np.random.Generator(np.random.SFC64(sequence))
+        place = slice(number * CHUNK, number * CHUNK + sizes[number])
+        program.run(rng, last[place], None if kept is None else kept[place])
+        return number
+
+    with ThreadPoolExecutor(jobs) as pool:
+        waiting = [pool.submit(work, number) for number in range(len(sizes))]
+        try:
+            for finished in waiting:
+                finished.result()
+                done += 1
+                if done < len(sizes):
+                    left = ticker.seconds / done * (len(sizes) - done)
+                    rate = done * CHUNK * experiment.K * program.updates / max(ticker.seconds, 1e-9)
+                    ticker.say(
+                        f"{done * CHUNK:,} of {chains:,} chains, {rate / 1e6:.0f} M updates/s, {left:.0f} s left"
+                    )
+        except KeyboardInterrupt:
+            stop.set()
+        except BaseException:
+            stop.set()
+            raise
+    ticker.clear()
+    whole = sum(sizes[:done])
+    return Chains(last[:whole], None if kept is None else kept[:whole], chains)
+
+
+class _Program:
+    """The updates of one dataset, ready to be run on any chunk."""
+
+    def __init__(self, experiment: Experiment, neighbour: bool) -> None:
+        self._of = experiment
+        self._records = experiment.dataset(neighbour)
+        self._special = self._records[experiment.index]
+        self._background = experiment.background
+        self.updates = experiment.batches
+
+    def run(self, rng: np.random.Generator, out: Array, centres: Array | None) -> None:
+        """Fill `out` with last iterates, one chain a row."""
+        run = self._of
+        theta = self._start(rng, out.shape)
+        noise = np.empty_like(theta)
+        advance = self._affine if run.loss.affine and self._background is not None else self._general
+        for update in advance(theta, rng):
+            update()
+            if centres is not None:
+                centres[...] = theta  # after the last update, this is what stays
+            rng.standard_normal(out=noise)
+            noise *= run.noise
+            theta += noise
+        # Under `shuffle` the chains of a chunk are sorted by the record's place; afterwards in random order again.
+        order = rng.permutation(len(theta)) if run.scheme == "shuffle" else slice(None)
+        out[...] = theta[order]
+        if centres is not None:
+            centres[...] = centres[order]
+
+    def _start(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
+        start = self._of.start
+        theta = np.array(start(rng, *shape) if callable(start) else np.broadcast_to(start, shape), dtype=float)
+        if theta.shape != shape or not np.isfinite(theta).all():
+            raise ArgumentError(
+                "start", getattr(theta, "shape", None), "not finite or not of shape (chains, d)", "fix the start"
+            )
+        return theta
+
+    def _affine(self, theta: Array, rng: np.random.Generator) -> Iterator[Callable[[], None]]:
+        """θ ← qθ + η·(mean of the batch), in place."""
+        run, flat = self._of, theta.reshape(-1) if theta.shape[1] == 1 else theta
+        assert self._background is not None
+        q = 1 - run.eta * run.loss.lam
+        base, extra = run.eta * self._background, run.eta * (self._special - self._background) / run.b
+        base, extra = (float(base[0]), float(extra[0])) if flat.ndim == 1 else (base, extra)
+        moves = bool(np.any(base))
+        for hits in self._hits(rng, len(theta)):
+
+            def update(hits: Any = hits) -> None:
+                np.multiply(flat, q, out=flat)
+                if moves:
+                    np.add(flat, base, out=flat)
+                if hits is True:
+                    np.add(flat, extra, out=flat)
+                elif hits is not None:
+                    flat[hits] += extra
+
+            yield update
+
+    def _general(self, theta: Array, rng: np.random.Generator) -> Iterator[Callable[[], None]]:
+        """θ ← θ − (η/b)·Σ ∇ℓ(θ; x), by the loss's own gradient."""
+        run = self._of
+        if self._background is not None:
+            for hits in self._hits(rng, len(theta)):
+
+                def update(hits: Any = hits) -> None:
+                    gradient = run.b * self._gradient(theta, self._background)
+                    if hits is not None:
+                        chosen = theta if hits is True else theta[hits]
+                        swap = self._gradient(chosen, self._special) - self._gradient(chosen, self._background)
+                        gradient[... if hits is True else hits] += swap
+                    np.subtract(theta, (run.eta / run.b) * gradient, out=theta)
+
+                yield update
+            return
+        for members in self._members(rng, len(theta)):
+
+            def step(members: Any = members) -> None:
+                gradient = np.zeros_like(theta)
+                for slot in range(run.b):
+                    gradient += self._gradient(theta, self._records[members[..., slot]])
+                np.subtract(theta, (run.eta / run.b) * gradient, out=theta)
+
+            yield step
+
+    def _gradient(self, theta: Array, record: Array) -> Array:
+        return _finite(self._of.loss.gradient(theta, record), theta)
+
+    def _hits(self, rng: np.random.Generator, chains: int) -> Iterator[Any]:
+        """For each update: the chains whose batch holds record `index` (None, True, a slice or an array of places)."""
+        run = self._of
+        if run.scheme in ("fixed", "full_batch"):
+            place = run.index // run.b
+            for _ in range(run.K):
+                yield from (True if j == place else None for j in range(run.batches))
+        elif run.scheme == "shuffle":
+            drawn = np.sort(rng.integers(run.n, size=chains) // run.b)  # chains are exchangeable: sort them by place
+            edges = np.searchsorted(drawn, np.arange(run.batches + 1))
+            for _ in range(run.K):
+                yield from (slice(edges[j], edges[j + 1]) for j in range(run.batches))
+        elif run.scheme == "reshuffle":
+            for _ in range(run.K):
+                drawn = rng.integers(run.n, size=chains) // run.b
+                order = np.argsort(drawn, kind="stable")
+                edges = np.searchsorted(drawn[order], np.arange(run.batches + 1))
+                yield from (order[edges[j] : edges[j + 1]] for j in range(run.batches))
+        else:
+            kind = np.uint16 if run.n <= 2**16 else np.uint32 if run.n <= 2**32 else np.uint64
+            for _ in range(run.K * run.batches):
+                yield np.flatnonzero(rng.integers(run.n, size=chains, dtype=kind) < run.b)
+
+    def _members(self, rng: np.random.Generator, chains: int) -> Iterator[Array]:
+        """For each update: the records of the batch, shared by all chains or a row for each."""
+        run, whole = self._of, self._of.batches * self._of.b
+
+        def cut(order: Array) -> Iterator[Array]:
+            return (order[..., j * run.b : (j + 1) * run.b] for j in range(run.batches))
+
+        def permutations() -> Array:
+            return rng.permuted(np.tile(np.arange(run.n), (chains, 1)), axis=1)[:, :whole]
+
+        if run.scheme in ("fixed", "full_batch"):
+            for _ in range(run.K):
+                yield from cut(np.arange(whole))
+        elif run.scheme == "shuffle":
+            order = permutations()
+            for _ in range(run.K):
+                yield from cut(order)
+        elif run.scheme == "reshuffle":
+            for _ in range(run.K):
+                yield from cut(permutations())
+        else:
+            for _ in range(run.K * run.batches):
+                yield permutations()[:, : run.b]
+
+
+def _require_count(name: str, value: Any, *, low: int, high: int | None = None) -> None:
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not whole or value < low or (high is not None and value > high):
+        reach = f"from {low}" + ("" if high is None else f" to {high}")
+        raise ArgumentError(name, value, "not a suitable whole number", f"give a whole number {reach}")
