@@ -50,7 +50,8 @@ class Enclosure:
         """The value itself if it is a point, a double near it if it is narrow, both ends if not; for messages."""
         if self.lo == self.hi:
             return self.lo
-        return float(self.lo) if self.relative_width < 1e-15 else f"{float(self.lo):.6g} to {float(self.hi):.6g}"
+        low, high = self.lower(), self.upper()
+        return low if self.relative_width < 1e-15 else f"{low:.6g} to {high:.6g}"
 
     def upper(self) -> float:
         """The least double that is not below the enclosure."""

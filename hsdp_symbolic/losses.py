@@ -182,7 +182,10 @@ def measure(loss: Loss, records: Array, *, reach: float = 5.0, samples: int = 40
     records = np.atleast_2d(records)
     dimension = getattr(loss, "dimension", records.shape[1])
     first = rng.uniform(-reach, reach, (samples, dimension))
-    steps = rng.normal(size=(samples, dimension)) * np.exp(rng.uniform(np.log(1e-3), np.log(reach), (samples, 1)))
+    steps = rng.normal(size=(samples, dimension))
+    steps *= np.exp(rng.uniform(np.log(1e-3), np.log(reach), (samples, 1))) / np.linalg.norm(
+        steps, axis=1, keepdims=True
+    )
     chosen, other = records[rng.integers(len(records), size=(2, samples))]
     at_first, at_second, elsewhere = (
         _finite(loss.gradient(theta, record), theta)

@@ -24,7 +24,7 @@ from .simulate import Chains
 GROUPS = 50
 """Groups of chains for the jackknife: enough for a normal interval, few enough to be large."""
 MIN_CHAINS = 1000
-MIN_EFFECTIVE = 100
+MIN_EFFECTIVE = 50
 
 
 # --- Gaussian mixtures, certified -------------------------------------------------------------------------------------
@@ -354,7 +354,8 @@ def plug_in(first: Chains, second: Chains, alpha: float, *, level: float = 0.95)
 def rao_blackwell(first: Chains, second: Chains, alpha: float, noise: float, *, level: float = 0.95) -> Estimate:
     """From the centres of the last update: given them, the law of the last iterate is known exactly.
 
-    Both densities are averages of Gaussians around the centres, which are counted in bins of a fiftieth of the noise.
+    Both densities are averages of Gaussians around the centres, which are counted in bins of a fiftieth of the noise;
+    far out, where few chains have been, each tail counts as one outcome (which can only lower the divergence).
     """
     if first.centres is None or second.centres is None:
         raise ArgumentError(
@@ -376,27 +377,39 @@ def rao_blackwell(first: Chains, second: Chains, alpha: float, noise: float, *, 
     densities = [(kernel @ side.T).T for side in counts]  # GROUPS × points
     sizes = [side.sum(axis=1) for side in counts]
     spacing = y[1] - y[0]
+    effective = np.minimum(*(side.sum(axis=0) for side in densities)) * (2 * math.sqrt(math.pi) * noise)
+    core = np.flatnonzero(effective >= MIN_EFFECTIVE)
+    if not core.size:
+        raise NoEstimate("the two sets of chains hardly overlap; use more chains or a run with more noise")
+    edges_of_core = [core[0], core[-1] + 1]
+    # The two tails, where few chains have been, count as one outcome each.
+    masses = [
+        np.concatenate(
+            [part.sum(axis=1, keepdims=True), side[:, slice(*edges_of_core)], rest.sum(axis=1, keepdims=True)], 1
+        )
+        for side, part, rest in ((side, side[:, : edges_of_core[0]], side[:, edges_of_core[1] :]) for side in densities)
+    ]
 
-    def integrand(leave_out: int | None) -> Any:
+    def terms(leave_out: int | None) -> Any:
         logs = []
-        for side, size in zip(densities, sizes, strict=True):
+        for side, size in zip(masses, sizes, strict=True):
             total, number = side.sum(axis=0), size.sum()
             if leave_out is not None:
                 total, number = total - side[leave_out], number - size[leave_out]
-            logs.append(np.log(np.maximum(total, 1e-300) / number))
+            logs.append(np.log(np.maximum(total * spacing / number, 1e-300)))
         return alpha * logs[0] + (1 - alpha) * logs[1]
 
     def divergence(leave_out: int | None) -> float:
-        exponent = integrand(leave_out)
+        exponent = terms(leave_out)
         top = exponent.max()
-        return float((top + math.log(np.exp(exponent - top).sum() * spacing)) / (alpha - 1))
+        return float((top + math.log(np.exp(exponent - top).sum())) / (alpha - 1))
 
-    weights = np.exp((whole := integrand(None)) - whole.max())
-    effective = np.minimum(*(side.sum(axis=0) for side in densities)) * (2 * math.sqrt(math.pi) * noise)
-    _require_support(weights, effective, alpha)
-    return _from_jackknife(
-        divergence(None), [divergence(g) for g in range(GROUPS)], "Rao-Blackwell", level, len(ps) + len(qs)
-    )
+    weights = np.exp((whole := terms(None)) - whole.max())
+    support = np.full(weights.shape, float(MIN_EFFECTIVE))
+    support[[0, -1]] = 0
+    _require_support(weights, support, alpha)
+    left_out = [divergence(g) for g in range(GROUPS)]
+    return _from_jackknife(divergence(None), left_out, "Rao-Blackwell", level, len(ps) + len(qs))
 
 
 def from_samples(first: Chains, second: Chains, alpha: float, *, level: float = 0.95, bins: int = 32) -> Estimate:
@@ -446,7 +459,7 @@ def _flat(first: Chains, second: Chains, alpha: float, level: float) -> tuple[An
 def _require_support(weights: Any, effective: Any, alpha: float) -> None:
     """Refuse where the divergence would rest on regions that hardly any chain has reached."""
     bare = weights[effective < MIN_EFFECTIVE].sum() / weights.sum()
-    if bare > 0.02:
+    if bare > 0.05:
         raise NoEstimate(
             f"{bare:.0%} of the divergence of order {alpha:g} comes from where fewer than {MIN_EFFECTIVE} chains have "
             "been; use a lower order or more chains"
