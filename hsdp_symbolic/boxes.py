@@ -20,17 +20,18 @@ from typing import Any
 from sympy import Add, Expr, Mul, Piecewise, Pow, Symbol
 
 from . import symbols
-from .enclosure import PRECISION_CAP, Enclosure, agreed, check_engine
+from .enclosure import Enclosure, agreed, check_engine
 from .engines import ENGINES, Engine, Unbounded
-from .errors import ArgumentError, PrecisionExhausted, UnsupportedNode
+from .errors import ArgumentError, UnboundedRange, UnsupportedNode
 from .intervals import Intervals
 from .letters import LETTERS
-from .monotone import Trend, trend
+from .monotone import Trend, absorbed, trend
 from .nodes import LogMix
 from .program import Program, compile_expression
+from .progress import Ticker
 from .setting import admit
 
-PRECISION = 96
+PRECISION, MAX_PRECISION = 96, 2**12
 FINEST = 128
 """Ranges narrower than this many bits of their values are not worth more precision."""
 MAX_BOXES = 4096
@@ -187,6 +188,17 @@ class _EitherEnd(_Plan):
 
 
 @dataclass(frozen=True)
+class _Both(_Plan):
+    """Two forms of one expression: each bounds it."""
+
+    forms: tuple[_Plan, ...]
+
+    def bounds(self, box: Box, engine: Engine) -> Bounds:
+        lows, highs = zip(*(form.bounds(box, engine) for form in self.forms), strict=True)
+        return max(lows), min(highs)
+
+
+@dataclass(frozen=True)
 class _Through(_Plan):
     """First the ranges of abbreviations, then the expression over those."""
 
@@ -205,12 +217,14 @@ _GENERATORS = {
     **{
         symbol: meaning
         for symbol, meaning in symbols.ABBREVIATIONS.items()
-        if symbol not in (symbols.sigma2, symbols.m, symbols.rest)
+        if symbol != symbols.sigma2  # a letter here, not an abbreviation
     },
     symbols.rate: symbols.b / symbols.n,
     symbols.decay: 1 - symbols.q**2,
 }
 """What may be bounded first and then be taken as a letter of its own."""
+_HALF = (symbols.m, symbols.rest)
+"""Halves of N, which must stay tied to it."""
 _WRITTEN_AS = {symbols.b / symbols.n: symbols.rate, symbols.eta * symbols.lam * (1 + symbols.q): symbols.decay}
 _SYMBOLS = {symbol.name: symbol for symbol in (*symbols.TEX, *_GENERATORS)}
 
@@ -223,6 +237,13 @@ def _plan(expr: Expr, names: frozenset[str], atoms: frozenset[Symbol] = frozense
     if not mixed:
         rising = frozenset(symbol.name for symbol, found in trends.items() if found is Trend.UP)
         return _Corners(compile_expression(expr, atoms), rising)
+    if symbols.eta in mixed and (other := absorbed(expr)) != expr:
+        return _Both((_split(expr, names, atoms, mixed), _plan(other, names, atoms)))
+    return _split(expr, names, atoms, mixed)
+
+
+def _split(expr: Expr, names: frozenset[str], atoms: frozenset[Symbol], mixed: frozenset[Symbol]) -> _Plan:
+    """The plan for an expression that is not monotone in the `mixed` letters: from its parts."""
 
     def plans(parts: Iterable[Expr]) -> tuple[_Plan, ...]:
         return tuple(_plan(part, names, atoms) for part in parts)
@@ -234,7 +255,11 @@ def _plan(expr: Expr, names: frozenset[str], atoms: frozenset[Symbol] = frozense
         case Symbol():
             return _plan(symbols.ABBREVIATIONS[expr], names, atoms)
     written = expr.subs({form: g for form, g in _WRITTEN_AS.items() if _depends(form, mixed)})
-    chosen = [g for g, meaning in _GENERATORS.items() if written.has(g) and g not in atoms and _depends(meaning, mixed)]
+    chosen = [
+        g
+        for g, meaning in _GENERATORS.items()
+        if written.has(g) and g not in atoms and g not in _HALF and _depends(meaning, mixed)
+    ]
     if chosen:
         inner = tuple((g.name, _plan(_GENERATORS[g], names, atoms)) for g in chosen)
         return _Through(inner, _plan(written, names.union(name for name, _ in inner), atoms.union(chosen)))
@@ -245,18 +270,17 @@ def _plan(expr: Expr, names: frozenset[str], atoms: frozenset[Symbol] = frozense
             return _Product(plans(expr.args))
         case Pow() if expr.exp.is_Integer:
             return _Power(_plan(expr.base, names, atoms), int(expr.exp))
-        case LogMix() if mixed <= expr.args[0].free_symbols and mixed.isdisjoint(
-            (expr.args[1] - expr.args[2]).free_symbols
-        ):
-            (weight,) = mixed
-            return _EitherEnd(weight.name, _plan(expr, names - {weight.name}, atoms))
+        case LogMix() if len(mixed) == 1 and not _depends(expr.args[1], mixed) and not _depends(expr.args[2], mixed):
+            (letter,) = mixed
+            if trend(expr.args[0], letter, atoms) is not None:  # monotone in its weight, one way or the other
+                return _EitherEnd(letter.name, _plan(expr, names - {letter.name}, atoms))
     raise UnsupportedNode(f"no rule bounds {expr} over a range of {', '.join(sorted(names))}; narrow it to one value")
 
 
 def _depends(expr: Expr, wanted: frozenset[Symbol]) -> bool:
     """Whether one of the `wanted` letters occurs, abbreviations spelled out."""
     free: set[Symbol] = expr.free_symbols
-    spelled = (symbols.ABBREVIATIONS[s] for s in free if s in symbols.ABBREVIATIONS and s != symbols.sigma2)
+    spelled = (_GENERATORS[s] for s in free if s in _GENERATORS)
     return not wanted.isdisjoint(free) or any(_depends(meaning, wanted) for meaning in spelled)
 
 
@@ -329,8 +353,8 @@ def range_of(expr: Expr, box: Box, engine: str = "arb") -> Enclosure:
         if ends is not None:
             return Enclosure(*ends)
         precision *= 2
-        if precision > PRECISION_CAP:
-            raise PrecisionExhausted(PRECISION_CAP, "of a range")
+        if precision > MAX_PRECISION:
+            raise UnboundedRange(MAX_PRECISION)
 
 
 class _Search:
@@ -341,16 +365,18 @@ class _Search:
         self._least: Any = math.inf
         self._most: Any = -math.inf
         self._blur = Fraction(0)
+        self._ticker = Ticker()
 
     def ends(self) -> Bounds | None:
         """Both ends; None if values at points are not known well enough at this precision."""
         with self._engine.working():
             lowest, highest = self._corner(up=False), self._corner(up=True)
-            for point in (centre(self._box), *_vertices(lowest), *_vertices(highest)):
+            for point in (centre(self._box), *vertices(lowest), *vertices(highest)):
                 self._see(point)
             if math.isinf(self._least) or self._is_blurred():
                 return None
             low, high = self._extreme(lowest, up=False), self._extreme(highest, up=True)
+            self._ticker.clear()
         return None if low is None or high is None else (low, high)
 
     def _is_blurred(self) -> bool:
@@ -386,7 +412,8 @@ class _Search:
             heapq.heappush(waiting, (key, next(number), part))
 
         push(box)
-        for _ in range(MAX_BOXES):
+        for used in range(MAX_BOXES):
+            self._ticker.say(f"range over {', '.join(sorted(ranged(box)))}: {used} pieces")
             key, _, part = waiting[0]
             best = self._most if up else -self._least
             if -key <= best + LOOSENESS * (self._most - self._least) or not ranged(part):
@@ -399,7 +426,8 @@ class _Search:
         return None if math.isinf(key) else -sign * Fraction(key)
 
 
-def _vertices(box: Box) -> Iterator[Box]:
+def vertices(box: Box) -> Iterator[dict[str, Fraction]]:
+    """The corners of a box."""
     choices = [(value.lo, value.hi) if isinstance(value, Range) else (value,) for value in box.values()]
     for ends in itertools.product(*choices):
         yield dict(zip(box, ends, strict=True))

@@ -231,6 +231,8 @@ def _eval(arguments: argparse.Namespace) -> int:
 
     found = statement(arguments.label)
     given = _letters(arguments)
+    used = {*found.needs, *(("sigma_squared",) if "sigma" in found.needs else ())}
+    given = {name: value for name, value in given.items() if name in used or not isinstance(value, tuple)}
     ranges = {name: value for name, value in given.items() if isinstance(value, tuple)}
     names = [letter.name for letter in PARAMETERS] + ["sigma_squared"]
     run = Setting(**{name: given[name] for name in names if name in given and name not in ranges})
@@ -269,6 +271,7 @@ def _eval_range(arguments: argparse.Namespace, found: Statement, run: Setting, g
     """A certified range over ranges of letters."""
     if arguments.exact:
         raise ArgumentError("exact", "with a range", "a range has no exact value", "leave out --exact")
+    _digits_for(arguments.rtol)  # refused if it is no number, although a range needs none
     bracket = found.enclose(run, engine=arguments.engine, **given)
     lower, upper = bracket.decimals()
     if arguments.json:

@@ -78,6 +78,13 @@ class PrecisionExhausted(HsdpError, ArithmeticError):
         super().__init__(f"no enclosure of relative width {tolerance} within {bits:,} bits; ask for a larger rtol")
 
 
+class UnboundedRange(HsdpError, ArithmeticError):
+    """No finite range could be found over a box."""
+
+    def __init__(self, bits: int) -> None:
+        super().__init__(f"no finite range within {bits:,} bits; narrow the ranges")
+
+
 class TooManySteps(HsdpError, ArithmeticError):
     """A recursion or a mean has more steps than can be computed one by one, and does not settle earlier."""
 

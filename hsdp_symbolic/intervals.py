@@ -153,6 +153,8 @@ class Intervals(Rationals):
         return self._fold(operator.add, self._engine.add, terms)
 
     def mul(self, *factors: Any) -> Any:
+        if any(isinstance(factor, Fraction) and not factor for factor in factors):
+            return Fraction(0)
         return self._fold(operator.mul, self._engine.mul, factors)
 
     def power(self, base: Any, exponent: Any) -> Any:

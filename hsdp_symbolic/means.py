@@ -30,7 +30,11 @@ class Series(Intervals):
         k, result = whole(exponent), base
         for _ in range(abs(k) - 1):
             result = result * base
-        return 1 / result if k < 0 else result
+        if k < 0:
+            if result.coeffs()[0].contains(0):
+                raise Unbounded
+            return 1 / result
+        return result
 
     def geometric(self, x: Any, k: Any) -> Any:
         if isinstance(k, Fraction):

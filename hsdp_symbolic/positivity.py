@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 from itertools import chain, combinations
 from typing import Any
 
-from sympy import Expr, Gt, Integer, Poly, PolynomialError, Symbol, cancel, fraction, together
+from sympy import Expr, Gt, Integer, Poly, Symbol, cancel, fraction, together
 from sympy.core.relational import Relational
+from sympy.polys.polyerrors import BasePolynomialError
 
 from .checks import ALL_PARAMETERS, Check, Evidence, Method, Verdict
 from .symbols import unit
@@ -25,7 +26,7 @@ Terms = dict[tuple[int, ...], int]
 Proof = tuple[Any, ...]
 """("power", k), or ("cut", i, j, proof for x_i > x_j, for x_j > x_i, for x_i = x_j)."""
 
-MAX_POWER, MAX_CUTS = 6, 4
+MAX_POWER, MAX_CUTS, MAX_TRIED = 6, 4, 150
 
 
 def check(terms: Terms, proof: Proof) -> bool:
@@ -60,8 +61,11 @@ def _collect(pairs: Iterator[tuple[tuple[int, ...], int]] | list[tuple[tuple[int
     return total
 
 
-def find(poly: Poly, cuts: int = MAX_CUTS) -> Proof | None:
-    """A certificate for a homogeneous polynomial, if a short one exists."""
+def find(poly: Poly, cuts: int = MAX_CUTS, budget: Iterator[int] | None = None) -> Proof | None:
+    """A certificate for a homogeneous polynomial, if a short one is found among MAX_TRIED polynomials."""
+    budget = iter(range(MAX_TRIED)) if budget is None else budget
+    if next(budget, None) is None:
+        return None
     total = Poly(sum(poly.gens), *poly.gens)
     product = poly
     for power in range(MAX_POWER + 1):
@@ -74,7 +78,7 @@ def find(poly: Poly, cuts: int = MAX_CUTS) -> Proof | None:
         sides = [Poly(poly.as_expr().subs(a, new), *poly.gens) for a, new in ((x, x + y), (y, x + y), (x, y))]
         proofs = []
         for side in sides:
-            found = find(side, cuts - 1)
+            found = find(side, cuts - 1, budget)
             if found is None:
                 break
             proofs.append(found)
@@ -109,8 +113,8 @@ def certify(expr: Expr, domain: Mapping[Symbol, Expr] | None = None) -> tuple[Ce
     found = []
     for part in parts:
         try:
-            poly = Poly(part, *(part.free_symbols or {unit}), domain="QQ")
-        except PolynomialError:
+            poly = Poly(part, *(sorted(part.free_symbols, key=str) or [unit]), domain="QQ")
+        except BasePolynomialError:
             return None
         if not all(g.is_nonnegative for g in poly.gens):
             return None

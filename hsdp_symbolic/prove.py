@@ -7,6 +7,8 @@ anyone can walk them again, with the other engine, and check each piece (`replay
 
 from __future__ import annotations
 
+import heapq
+import itertools
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -20,7 +22,7 @@ from sympy import Add, Expr, Or
 from sympy.core.relational import Relational
 
 from . import symbols
-from .boxes import PRECISION, Box, Range, admit_range, centre, halves, natural_range, ranged, widest
+from .boxes import PRECISION, Box, Range, admit_range, centre, halves, natural_range, ranged, vertices, widest
 from .catalogue import statement
 from .checks import Verdict
 from .enclosure import Enclosure, certainly, enclose, value_of
@@ -30,11 +32,14 @@ from .files import require_writable, write_atomically
 from .letters import LETTERS
 from .program import compile_expression
 from .progress import Ticker
+from .setting import admit
 from .statement import Statement
 
 FORMAT = "hsdp box proof 1"
 DEFAULT_BUDGET = 20_000
 OK, OUTSIDE, OPEN = "ok", "outside", "?"
+MOST_VERTICES = 64
+"""Corners of a piece that are tried as counterexamples."""
 _CLAIM = re.compile(r"\s*(\S+)\s*(<=|<|>=|>)\s*(\S+)\s*", re.ASCII)
 
 
@@ -106,7 +111,7 @@ class BoxProof:
         outside = self.cuts.count(OUTSIDE)
         beyond = f", {outside} of them outside the hypotheses" if outside else ""
         left = f", {self.open_pieces} still open" if self.open_pieces else ""
-        return f"{told} ({self.pieces} pieces{beyond}{left})"
+        return f"{told} ({self.pieces} piece{'s' if self.pieces > 1 else ''}{beyond}{left})"
 
     def save(self, path: str | Path) -> None:
         """Write the certificate; it holds everything `replay` and a later `prove_over` need."""
@@ -128,15 +133,15 @@ class BoxProof:
             record = json.loads(Path(path).read_text(encoding="utf-8"))
             if record["format"] != FORMAT:
                 raise ValueError(f"format {record['format']!r}")
-            counterexample = record["counterexample"]
+            point = record["counterexample"]
             return cls(
-                record["claim"],
-                {name: _restored(name, value) for name, value in record["box"].items()},
+                str(record["claim"]),
+                {_known(name): _restored(name, value) for name, value in record["box"].items()},
                 Verdict(record["verdict"]),
                 record["cuts"].split(),
-                counterexample and {name: _restored(name, value) for name, value in counterexample.items()},
+                point and {_known(name): admit(_gate(name), value) for name, value in point.items()},
             )
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise ArgumentError(
                 "file", str(path), f"not a certificate ({error})", "give a file `hsdp prove` wrote"
             ) from error
@@ -164,10 +169,12 @@ def prove_over(
     if isinstance(budget, bool) or not isinstance(budget, int) or budget < 1:
         raise ArgumentError("budget", budget, "not a positive number of pieces", f"give e.g. {DEFAULT_BUDGET}")
     proof = BoxProof(inequality.text, _admit_box(box, inequality))
+    settled = False
     if file is not None:
         require_writable(file)
         if Path(file).exists():
             earlier = BoxProof.load(file)
+            settled = earlier.verdict is not Verdict.UNDECIDED
             if (earlier.claim, dict(earlier.box)) != (proof.claim, dict(proof.box)):
                 raise ArgumentError(
                     "file", str(file), "holds the certificate of another claim or box", "choose a new file"
@@ -176,7 +183,7 @@ def prove_over(
     try:
         _Prover(inequality, engine).run(proof, budget)
     finally:
-        if file is not None:
+        if file is not None and not (settled and proof.verdict is Verdict.UNDECIDED):
             proof.save(file)
     return proof
 
@@ -187,6 +194,12 @@ def replay(proof: BoxProof, claim: str | Inequality | None = None, *, engine: st
     The pieces cover the box because they come from cutting it in two, again and again.
     """
     inequality = claim if isinstance(claim, Inequality) else Inequality.parse(claim or proof.claim)
+    if engine not in ENGINES:
+        raise ArgumentError("engine", engine, "no such engine", f"use {' or '.join(ENGINES)}")
+    if proof.box.keys() != inequality.letters:
+        raise ArgumentError(
+            "file", sorted(proof.box), f"needs {sorted(inequality.letters)}", "make the certificate again"
+        )
     prover = _Prover(inequality, engine)
     if proof.verdict is Verdict.REFUTED:
         point = proof.counterexample
@@ -205,13 +218,13 @@ def replay(proof: BoxProof, claim: str | Inequality | None = None, *, engine: st
 class _Piece:
     """A node of the tree of cuts: a mark, or a letter across which the box is cut and the two halves."""
 
-    def __init__(self, box: Box) -> None:
-        self.box, self.mark = box, OPEN
+    def __init__(self, box: Box, depth: int = 0) -> None:
+        self.box, self.depth, self.mark = box, depth, OPEN
         self.parts: tuple[_Piece, ...] = ()
 
     def cut(self, name: str) -> None:
         self.mark = name
-        self.parts = tuple(map(_Piece, halves(self.box, name)))
+        self.parts = tuple(_Piece(half, self.depth + 1) for half in halves(self.box, name))
 
     def walk(self) -> Iterator[_Piece]:
         """This piece and all below it, first halves first; pieces may be cut while walking."""
@@ -245,27 +258,38 @@ class _Prover:
         self._conditions = [c.args if isinstance(c, Or) else (c,) for c in inequality.hypotheses]
 
     def run(self, proof: BoxProof, budget: int) -> None:
-        """Decide every piece again, cutting those that stay open; `proof` is consistent whenever this is left."""
-        ticker, used = Ticker(), 0
+        """Check the settled pieces again, then cut open ones, large before small, until `budget` new ones are examined.
+
+        `proof` is consistent whenever this is left; it counts as proved only if every piece was checked in this run.
+        """
+        ticker, number = Ticker(), itertools.count()
         root = _Piece.tree(proof.box, proof.cuts)
         proof.verdict, proof.counterexample = Verdict.UNDECIDED, None
+        settled = [piece for piece in root.walk() if piece.mark in (OK, OUTSIDE)]
+        waiting = [(piece.depth, next(number), piece) for piece in root.walk() if piece.mark == OPEN]
+        heapq.heapify(waiting)
         try:
-            for piece in root.walk():
-                if piece.parts:
-                    continue
-                piece.mark = OPEN
-                if used >= budget:
-                    continue
-                used += 1
-                ticker.say(f"{proof.claim}: {used} pieces examined")
+            for checked, piece in enumerate(settled):
+                ticker.say(f"{proof.claim}: {checked} of {len(settled)} pieces checked again")
+                if self.decide(piece.box) != piece.mark:
+                    piece.mark = OPEN
+                    heapq.heappush(waiting, (piece.depth, next(number), piece))
+            for used in range(budget):
+                if not waiting:
+                    break
+                ticker.say(f"{proof.claim}: {used} pieces examined, {len(waiting)} open")
+                _, _, piece = heapq.heappop(waiting)
                 piece.mark = self.decide(piece.box)
-                if piece.mark == OPEN:
-                    middle = centre(piece.box)
-                    if self.fails_at(middle):
-                        proof.verdict, proof.counterexample = Verdict.REFUTED, middle
+                if piece.mark != OPEN:
+                    continue
+                for point in (centre(piece.box), *itertools.islice(vertices(piece.box), MOST_VERTICES)):
+                    if self.fails_at(point):
+                        proof.verdict, proof.counterexample = Verdict.REFUTED, point
                         return
-                    if ranged(piece.box):
-                        piece.cut(self._choose(piece.box))
+                if ranged(piece.box):
+                    piece.cut(self._choose(piece.box))
+                    for part in piece.parts:
+                        heapq.heappush(waiting, (part.depth, next(number), part))
             if all(piece.mark != OPEN for piece in root.walk()):
                 proof.verdict = Verdict.PROVED
         finally:
@@ -275,7 +299,7 @@ class _Prover:
     def decide(self, box: Box) -> str:
         """OK if the claim is certain on the whole box, OUTSIDE if a hypothesis fails on all of it, OPEN otherwise.
 
-        A limit on the step size may cut through the box: the ranges only need every contraction to be positive.
+        A limit on η, or λ ≤ β, may cut through the box: the ranges only need every contraction to be positive.
         """
         inside = True
         with self._engine.working():
@@ -291,12 +315,12 @@ class _Prover:
         return OPEN
 
     def _assured(self, alternatives: tuple[Relational, ...], box: Box) -> bool:
-        """Whether one of the alternatives holds on the whole box, or is a limit on the step size that need not."""
+        """Whether one of the alternatives holds on the whole box, or is a limit on η or λ (by β) that need not."""
         pairs = ((h.rel_op, self._range(h.lhs, box), self._range(h.rhs, box)) for h in alternatives)
         if any(left and right and certainly(op, left, right) for op, left, right in pairs):
             return True
-        limits_step = len(alternatives) == 1 and alternatives[0].lhs == symbols.eta
-        return limits_step and alternatives[0].rel_op in ("<", "<=") and self._contracts(box)
+        limits = len(alternatives) == 1 and alternatives[0].lhs in (symbols.eta, symbols.lam)
+        return limits and alternatives[0].rel_op in ("<", "<=") and self._contracts(box)
 
     def _contracts(self, box: Box) -> bool:
         """Whether every contraction factor in the claim is positive on the whole box."""
@@ -310,7 +334,10 @@ class _Prover:
             return False
         if certainly(self._claim.relation, left, right):
             return True
-        quotient = self._range(self._claim.quotient, box) if right.lo > 0 else None
+        strict = self._claim.relation == "<"
+        if right.lo < 0 or (strict and right.lo == 0):
+            return False
+        quotient = self._range(self._claim.quotient, box)  # left is this times right, also where right is 0
         return quotient is not None and certainly(self._claim.relation, quotient, _ONE)
 
     def _choose(self, box: Box) -> str:
@@ -364,6 +391,8 @@ def _admit_box(box: Mapping[str, Any], claim: Inequality) -> Box:
         if name not in LETTERS and name != "sigma_squared":
             raise ArgumentError("box", name, "no such letter", f"use {', '.join(LETTERS)}")
         values[name] = admit_range(name, value)
+    if "sigma" in values and "sigma_squared" in values:
+        raise ArgumentError("sigma_squared", box["sigma_squared"], "sigma is given too", "give one of the two")
     if "sigma" in values:
         values["sigma2"] = values.pop("sigma") ** 2
     if "sigma_squared" in values:
@@ -388,5 +417,15 @@ def _plain(value: Fraction | Range) -> str | list[str]:
     return [str(value.lo), str(value.hi)] if isinstance(value, Range) else str(value)
 
 
-def _restored(name: str, value: Any) -> Any:
-    return admit_range("sigma_squared" if name == "sigma2" else name, value)
+def _restored(name: str, value: Any) -> Fraction | Range:
+    return admit_range(_gate(name), value)
+
+
+def _gate(name: str) -> str:
+    return "sigma_squared" if name == "sigma2" else name
+
+
+def _known(name: str) -> str:
+    if name not in LETTERS and name != "sigma2":
+        raise ValueError(f"no letter {name!r}")
+    return name

@@ -21,7 +21,7 @@ from .losses import Array, Loss, _finite, measure
 from .progress import Ticker
 
 SCHEMES = ("fixed", "shuffle", "reshuffle", "without_replacement", "full_batch")
-CHUNK = 8192
+CHUNK = 16384
 """Chains that are run together: a chunk's few arrays stay in the cache."""
 MAX_CHAINS = 10**9
 
@@ -297,7 +297,11 @@ class _Program:
         else:
             kind = np.uint16 if run.n <= 2**16 else np.uint32 if run.n <= 2**32 else np.uint64
             for _ in range(run.K * run.batches):
-                yield np.flatnonzero(rng.integers(run.n, size=chains, dtype=kind) < run.b)
+                if 5 * run.b <= run.n:  # few hits: their number, then their places
+                    hits = rng.binomial(chains, run.b / run.n)
+                    yield rng.choice(chains, hits, replace=False, shuffle=False)
+                else:
+                    yield np.flatnonzero(rng.integers(run.n, size=chains, dtype=kind) < run.b)
 
     def _members(self, rng: np.random.Generator, chains: int) -> Iterator[Array]:
         """For each update: the records of the batch, shared by all chains or a row for each."""

@@ -164,6 +164,10 @@ class Statement:
         for name in gated.keys() - changes.keys():
             values.pop(name, None)
         values.update((name, value) for name, value in gated.items() if name not in changes)  # in the call's order
+        if "sigma" in gated and "sigma_squared" in gated:
+            raise UnknownArgument(
+                "sigma_squared", arguments["sigma_squared"], "sigma is given too", "give one of the two"
+            )
         if "sigma" in values:
             values["sigma2"] = values.pop("sigma") ** 2
         if "sigma_squared" in values:

@@ -132,7 +132,8 @@ def _draw(rng: random.Random, found: Statement) -> dict[str, Any]:
         return Fraction(repr(math.exp(rng.uniform(math.log(low), math.log(high)))))
 
     def count(low: int, high: float) -> int:
-        return rng.choice([low, low + 1, int(math.exp(rng.uniform(math.log(low), math.log(high))))])
+        drawn = int(math.exp(rng.uniform(math.log(low), math.log(high))))
+        return rng.choice([low, low + 1, drawn, drawn, drawn, drawn])
 
     slow = _SLOW.get(found.label, {})
     lam = between(1e-6, 1e6)
@@ -148,11 +149,11 @@ def _draw(rng: random.Random, found: Statement) -> dict[str, Any]:
         "lam": lambda: lam,
         "beta": lambda: lam * rng.choice([Fraction(1), 1 + between(1e-6, 1e-2)]),
         "sigma": lambda: between(1e-6, 1e6),
-        "S_g": lambda: rng.choice([Fraction(0), between(1e-6, 1e6), between(1e-6, 1e6)]),
+        "S_g": lambda: Fraction(0) if rng.random() < 0.05 else between(1e-6, 1e6),
         "alpha": lambda: order,
         "j0": lambda: rng.choice([0, batches - 1, rng.randrange(batches)]),
         "j": lambda: rng.randint(1, batches - 1),
-        "k": lambda: 0,
+        "k": lambda: count(1, slow.get("epochs", 1e12)) - 1,
         "L": lambda: rng.choice([between(1e-6, 1), between(1e-6, 1e6)]),
         "w1": lambda: rng.choice([Fraction(1), between(1e-12, 1)]),
         "classes": lambda: count(2, 1000),

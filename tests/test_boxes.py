@@ -18,29 +18,29 @@ from hsdp_symbolic.checks import Verdict, surviving_mutants
 from hsdp_symbolic.enclosure import enclose
 from hsdp_symbolic.errors import ArgumentError, HypothesisError, MissingArgument, UnknownLabel, UnsupportedNode
 from hsdp_symbolic.monotone import LargestTerm, Monotone, Trend, trend
-from hsdp_symbolic.nodes import Accumulated, Compounded, LogMeanExp, SampledGaussian
+from hsdp_symbolic.nodes import Accumulated, Compounded, LogMeanExp, LogMix, SampledGaussian
 from hsdp_symbolic.prove import BoxProof, Inequality, prove_over, replay
-from hsdp_symbolic.symbols import K, alpha, eta, lam, n, rho0, sigma2
+from hsdp_symbolic.symbols import K, N, alpha, eta, i, lam, n, rho0, sigma, sigma2, w1
 
 RUN = {"n": 50, "b": 2, "eta": "0.02", "lam": 1, "beta": 4, "sigma": 2, "S_g": 4}
 CLOSED = [s for s in statements() if not s.expr.has(LogMeanExp, Accumulated, Compounded, SampledGaussian)]
 SUMS = [s for s in statements() if s not in CLOSED]
 
 
-def draw_point(rng, *, batches=2000):
+def draw_point(rng, *, batches=2000, smallest_step=1e-7, epochs=1e9):
     """A point inside every statement's hypotheses (those of the limit and of the clipped statements included)."""
 
     def between(low, high):
         return Fraction(repr(math.exp(rng.uniform(math.log(low), math.log(high)))))
 
-    b, number, step = rng.choice([1, 20, 200]), int(between(5, batches)), between(1e-4, 0.9)
+    b, number, step = rng.choice([1, 20, 200]), int(between(5, batches)), between(smallest_step, 0.9)
     strength, order = between(0.01, 100), 1 + between(0.01, 50)
     cost = between(1e-6, 1) / (order * (order - 1))  # ρ₀
     sensitivity = between(0.1, 10)
     point = {
         "n": number * b,
         "b": b,
-        "K": int(between(2, 1000)),
+        "K": int(between(2, epochs)),
         "eta": step / strength,
         "lam": strength,
         "beta": strength * Fraction(21, 20),
@@ -125,7 +125,7 @@ def test_ranges_are_sound_and_close(found):
 def test_ranges_of_sums_are_sound(found):
     rng = random.Random(found.label)
     for _ in range(3):
-        point = {**draw_point(rng, batches=40), "K": Fraction(3)}
+        point = {**draw_point(rng, batches=40, smallest_step=1e-4), "K": Fraction(3)}
         box = widened(point, choices(found, rng))
         range_found = range_of(found.expr, box)
         for value in values_inside(found, box, rng):
@@ -265,7 +265,7 @@ class TestProveOver:
         assert first.open_pieces > 0
         assert not replay(first)
         for _ in range(40):
-            proof = prove_over(hard, "thm:shuffle < mironov2019", budget=len(first.cuts) + 40, file=file)
+            proof = prove_over(hard, "thm:shuffle < mironov2019", budget=40, file=file)
             if proof.verdict is not Verdict.UNDECIDED:
                 break
         assert proof.verdict is Verdict.PROVED
@@ -359,8 +359,103 @@ class TestProveOver:
         assert replay(proof, claim)
 
 
-def test_a_range_no_rule_covers_is_an_error_not_a_number():
-    from hsdp_symbolic.nodes import LogMix
+HALF = {"w1": Range(Fraction(1, 10), Fraction(9, 10)), "lam": Fraction(1)}
 
+
+@pytest.mark.parametrize(
+    "expr", [LogMix(w1, w1, lam), LogMix(w1 * (1 - w1), lam, 0 * lam), LogMix(w1, lam - w1, -w1)], ids=str
+)
+def test_a_range_no_rule_covers_is_an_error_not_a_number(expr):
     with pytest.raises(UnsupportedNode, match="narrow it"):
-        range_of(LogMix(eta, eta, lam), {"eta": Range(Fraction(1, 2), Fraction(3, 4)), "lam": Fraction(1)})
+        range_of(expr, HALF)
+
+
+def test_trends_lean_on_no_contract_a_node_does_not_keep():
+    assert trend(LogMeanExp(eta * i, i, N), n) is None  # the terms rise with the index
+    assert trend(LogMeanExp(eta / i, i, N), n) is Trend.DOWN
+    assert trend(sigma, sigma2) is Trend.UP
+
+
+def test_steps_so_small_that_everything_nearly_cancels():
+    """η·Σ q^s hardly depends on η: its range over a percent of η is as narrow as it is."""
+    run = Setting(n=1000, b=10, K=10**9, eta="1e-6", lam=1, beta=2, sigma=1, S_g=1)
+    for label, extra in (("thm:GD_tighter", {}), ("thm:strconvexsmooth", {"j0": 3}), ("exact:full_batch", {})):
+        found = statement(label).enclose(run, eta=("0.000001", "0.00000101"), alpha=5, **extra)
+        steps = [Fraction(1, 10**6) * (1 + Fraction(k, 1000)) for k in range(11)]
+        inside = [statement(label).enclose(run, eta=step, alpha=5, rtol="1e-40", **extra) for step in steps]
+        least, most = min(v.hi for v in inside), max(v.lo for v in inside)
+        assert found.lo <= least < most <= found.hi
+        assert found.hi - found.lo <= Fraction(12, 10) * (most - least)
+
+
+def test_steps_below_the_first_precisions_resolution():
+    run = Setting(n=500, b=2, K=40, eta="1e-29", lam=1, beta=4, sigma=2, S_g=4)
+    both = statement("thm:shuffle").enclose(run, alpha=15, engine="both")
+    assert both.relative_width <= Fraction(1, 10**20)
+
+
+def test_no_sensitivity_costs_nothing_at_any_step():
+    run = Setting(n=6, b=2, K=2, eta="0.0123456789", lam=1, beta=4, sigma=2, S_g=0)
+    for label in ("thm:shuffle", "thm:amp_samp_wo_replacement", "mironov2019"):
+        assert statement(label).enclose(run, alpha=3).hi == 0
+
+
+class TestResuming:
+    BOX = (("n", 10), ("K", (3, 9)), ("eta", ("0.1", "0.5")), ("lam", 1), ("beta", 1), ("sigma", 1), ("alpha", 2))
+    CLAIM = "thm:GD_tighter < thm:GD_baseline"
+
+    def test_a_small_budget_gets_there_in_the_end(self, tmp_path):
+        file, pieces = tmp_path / "proof.json", []
+        for _ in range(30):
+            proof = prove_over({**dict(self.BOX), "S_g": 1}, self.CLAIM, budget=60, file=file)
+            pieces.append(proof.pieces)
+            if proof.verdict is Verdict.PROVED:
+                break
+        assert proof.verdict is Verdict.PROVED
+        assert len(pieces) > 3
+        # What is proved stays so, whatever the budget of a later call.
+        assert prove_over({**dict(self.BOX), "S_g": 1}, self.CLAIM, budget=1, file=file).verdict is Verdict.PROVED
+        assert BoxProof.load(file).verdict is Verdict.PROVED
+
+    def test_a_counterexample_in_a_corner_is_found(self):
+        proof = prove_over({**dict(self.BOX), "S_g": (0, 1)}, self.CLAIM)
+        assert proof.verdict is Verdict.REFUTED
+        assert proof.counterexample["S_g"] == 0
+        assert prove_over({**dict(self.BOX), "S_g": (0, 1)}, self.CLAIM.replace("<", "<=")).verdict is Verdict.PROVED
+
+    def test_lam_and_beta_may_range_together(self):
+        box = {**dict(self.BOX), "S_g": 1, "K": 3, "eta": "0.1", "lam": (1, 2), "beta": (1, 2)}
+        assert prove_over(box, self.CLAIM, budget=100).verdict is Verdict.PROVED
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            lambda record: record["box"].pop("n"),
+            lambda record: record.update(claim=3),
+            lambda record: record.update(verdict="refuted", counterexample=record["box"]),
+            lambda record: record["box"].update(zeta="1"),
+            lambda record: record.update(cuts=None),
+        ],
+    )
+    def test_malformed_certificates_are_refused_in_words(self, tmp_path, change):
+        file = tmp_path / "proof.json"
+        prove_over({**dict(self.BOX), "S_g": 1, "eta": "0.3"}, self.CLAIM, file=file)
+        record = json.loads(file.read_text())
+        change(record)
+        file.write_text(json.dumps(record))
+        with pytest.raises(ArgumentError):
+            replay(BoxProof.load(file))
+
+    def test_a_file_that_is_no_certificate(self, tmp_path):
+        file = tmp_path / "proof.json"
+        file.write_text("[" * 100_000)
+        with pytest.raises(ArgumentError, match="not a certificate"):
+            BoxProof.load(file)
+        with pytest.raises(ArgumentError, match="engine"):
+            replay(prove_over({**dict(self.BOX), "S_g": 1, "eta": "0.3"}, self.CLAIM), engine="both")
+
+    def test_sigma_given_twice(self):
+        with pytest.raises(ArgumentError, match="one of the two"):
+            prove_over({**dict(self.BOX), "S_g": 1, "sigma_squared": 1}, self.CLAIM)
+        with pytest.raises(ArgumentError, match="one of the two"):
+            statement("thm:GD_tighter").enclose(Setting(n=5), sigma=(1, 2), sigma_squared=(1, 4), alpha=2)

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import mpmath
 import pytest
-from sympy import Rational, Symbol
+from sympy import Rational, Symbol, pi, sqrt
 
 from hsdp_symbolic import Setting, statement
 from hsdp_symbolic.checks import Verdict, surviving_mutants
@@ -66,6 +66,11 @@ class TestCertificates:
         assert not Certified(first.variables, lowered, first.proof).holds
         assert not Certified(first.variables, first.terms, ("power", 0)).holds
 
+    def test_what_is_no_rational_polynomial_gets_no_certificate(self):
+        assert certify(sqrt(2) * p + 1) is None
+        assert certify(pi * p + 1) is None
+        assert certify(((x - 2 * y) ** 2 + (y - 3 * z) ** 2) * (x + y)) is None  # positive, but past the budget
+
     def test_the_check_and_its_control(self):
         claim = Positive(5 - q, {q: 1 / (1 + p)})
         assert claim.verify().verdict is Verdict.PROVED
@@ -103,14 +108,14 @@ class TestMeansOfManyTerms:
 
 class TestSoundnessRun:
     def test_a_small_seeded_run_finds_nothing(self):
-        tally = soundness(cases=1500, seed=7, jobs=2)
+        tally = soundness(cases=800, seed=7, jobs=2)
         assert not tally.violations, tally.violations
-        assert tally.effective.total() >= 1500
+        assert tally.effective.total() >= 800
         assert len(tally.effective) == len(statements_())
         assert "violations: 0" in report(tally)
 
     def test_the_settings_do_not_depend_on_the_number_of_jobs(self):
-        one, two = (soundness(cases=300, seed=1, jobs=jobs) for jobs in (1, 2))
+        one, two = (soundness(cases=120, seed=1, jobs=jobs) for jobs in (1, 2))
         assert one.effective == two.effective
 
     @pytest.mark.parametrize("shift", [Fraction(1, 10**15), Fraction(-1, 10**15)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sympy import Expr, Gt, Integer, Lt, Rational
+from sympy import Expr, Gt, Integer, Lt, Rational, exp
 
 from hsdp_symbolic import Setting, statement
 from hsdp_symbolic.algebra import close_sums
@@ -12,22 +12,31 @@ from hsdp_symbolic.catalogue import statements
 from hsdp_symbolic.checks import AtPoint, Certificate, Check, Identity, Slack
 from hsdp_symbolic.monotone import LargestTerm, Monotone, Trend
 from hsdp_symbolic.nodes import GeometricSum, LogMeanExp
+from hsdp_symbolic.paper.fixed_order import first_term
 from hsdp_symbolic.positivity import Positive
 from hsdp_symbolic.symbols import (
+    ABBREVIATIONS,
     K,
     N,
+    S_g,
     alpha,
     e_small,
+    eta,
     gap,
     inner,
     j,
     j0,
+    lam,
     m,
+    n,
     p,
     q,
+    q_half,
+    rest,
+    rho0,
+    rho_n,
     sigma2,
     sigma_mul,
-    slack,
     small,
     weight,
 )
@@ -43,7 +52,7 @@ _DIRECTIONS = (
 
 
 def claims() -> list[Claim]:
-    return [*_directions(), *_last_batch(), _gradient_descent(), *_first_term(), *_composition()]
+    return [*_directions(), *_last_batch(), *_gradient_descent(), *_first_term(), *_composition()]
 
 
 def _directions() -> list[Claim]:
@@ -91,35 +100,45 @@ def _last_batch() -> list[Claim]:
     ]
 
 
-def _gradient_descent() -> Claim:
-    """With y = ηλ/2, e = e^(−y): thm:GD_tighter and thm:GD_baseline are the two sides, times αS_g²/(λσ²n²)."""
-    x = 1 - small
-    return Claim(
-        "thm:GD_tighter/strict",
-        "thm:GD_tighter",
-        "Appendix D.7",
-        "thm:GD_tighter is strictly below thm:GD_baseline: by e^(−y)·y²/2·αS_g²/(λσ²n²) or more, y = ηλ/2",
-        Certificate(
-            small * x * GeometricSum(x, K) + e_small * small**2 / 2,
-            1 - e_small**K,
-            (
-                (GeometricSum(e_small, K), Slack(1 - e_small * (1 + small + small**2 / 2), "e^y ≥ 1 + y + y²/2")),
+def _gradient_descent() -> list[Claim]:
+    """With y = ηλ/2 and e = e^(−y), both bounds in units of αS_g²/(λσ²n²)."""
+    x, unit = 1 - small, alpha * S_g**2 / (lam * sigma2 * n**2)
+    tighter = statement("thm:GD_tighter").expr.subs(rho_n, ABBREVIATIONS[rho_n]).subs({q_half: x, eta: 2 * small / lam})
+    baseline = statement("thm:GD_baseline").expr.subs(eta, 2 * small / lam)
+    sums = GeometricSum(x, K), GeometricSum(e_small, K)
+    parts: list[tuple[str, Check]] = [
+        ("thm:GD_tighter is y·Σ_(k=1..K) (1−y)^k", Identity(tighter, unit * small * x * sums[0])),
+        ("thm:GD_baseline is 1 − e^(−yK)", Identity(baseline, unit * (1 - exp(-small * K)))),
+        (
+            "the latter is larger by e^(−y)·y²/2 or more: strictly, if S_g > 0",
+            Certificate(
+                small * x * sums[0] + e_small * small**2 / 2,
+                1 - e_small**K,
                 (
-                    small,
-                    Slack(e_small * GeometricSum(e_small, K) - x * GeometricSum(x, K), "termwise, as 1 − y ≤ e^(−y)"),
-                ),
-                (
-                    e_small * small**2 / 2,
-                    Slack(GeometricSum(e_small, K) - 1, "K ≥ 1 positive powers, the first of them 1"),
+                    (sums[1], Slack(1 - e_small * (1 + small + small**2 / 2), "e^y ≥ 1 + y + y²/2")),
+                    (small, Slack(e_small * sums[1] - x * sums[0], "termwise, as 1 − y ≤ e^(−y)")),
+                    (e_small * small**2 / 2, Slack(sums[1] - 1, "K ≥ 1 positive powers, the first of them 1")),
                 ),
             ),
         ),
-    )
+    ]
+    return [
+        Claim(
+            f"thm:GD_tighter/strict/{number}",
+            "thm:GD_tighter",
+            "Appendix D.7",
+            f"with y = ηλ/2, over αS_g²/(λσ²n²), {says}",
+            check,
+        )
+        for number, (says, check) in enumerate(parts, start=1)
+    ]
 
 
 def _scaled_first_term(batches: Expr, half: Expr) -> Expr:
-    """n/b·ηλ times the first term of thm:shuffle after any number of epochs, over αρ₀."""
-    return batches * (1 - q) / (GeometricSum(q**-2, half) * (1 - q ** (2 * (batches - half))))
+    """n/b·ηλ times the first term of thm:shuffle, its geometric sum extended to all epochs, over αρ₀."""
+    (epochs,) = (total for total in first_term().atoms(GeometricSum) if total.has(K))
+    settled = first_term().subs(epochs, 1 / (1 - epochs.args[0])) / (alpha * rho0)
+    return (N * (1 - q) * settled).subs({N: batches, m: half}, simultaneous=True)
 
 
 def _below_nine_sixteenths(batches: int) -> Positive:
@@ -129,7 +148,9 @@ def _below_nine_sixteenths(batches: int) -> Positive:
 
 def _first_term() -> list[Claim]:
     """The first term of thm:shuffle stays below αρ₀/((n/b)ηλ) if n/b ≥ 4: f = (n/b)ηλ·(first term)/(αρ₀) < 1."""
-    x, long, short = 1 / (1 + p), m + slack, m + p  # 0 < x < 1; two numbers above m
+    x = 1 / (1 + p)  # 0 < x < 1
+    short, long, level = GeometricSum(q**2, m), GeometricSum(q**2, N - m), m * q ** (m - 1)
+    scale = N / ((1 + q) * m**2 * short * long)
     parts: list[tuple[str, Check]] = [
         (
             "any number of epochs: Σ_(k<K−1) x^k < 1/(1−x)",
@@ -139,19 +160,24 @@ def _first_term() -> list[Claim]:
             "so f = (n/b)·q^(2(m−1))/((1+q)·Σ_(s<m) q^(2s)·Σ_(s<n/b−m) q^(2s)) at most, with m = ⌊n/2b⌋",
             Identity(
                 _scaled_first_term(N, m),
-                N * q ** (2 * (m - 1)) / ((1 + q) * GeometricSum(q**2, m) * GeometricSum(q**2, N - m)),
+                N * q ** (2 * (m - 1)) / ((1 + q) * short * long),
             ),
         ),
         (
             "each sum of m powers is at least m·q^(m−1): the squares of q^s − q^(m−1−s), summed over s < m",
-            Identity(
-                GeometricSum(q**2, m) + q ** (2 * (m - 1)) * GeometricSum(q**-2, m) - 2 * m * q ** (m - 1),
-                2 * (GeometricSum(q**2, m) - m * q ** (m - 1)),
-            ),
+            Identity(short + q ** (2 * (m - 1)) * GeometricSum(q**-2, m) - 2 * level, 2 * (short - level)),
         ),
         (
             "and n/b − m ≥ m, so f ≤ (n/b)/((1+q)m²)",
-            Positive(N / ((1 + q) * m**2) - N / ((1 + q) * long * short), {}),
+            Certificate(
+                N * q ** (2 * (m - 1)) / ((1 + q) * short * long),
+                N / ((1 + q) * m**2),
+                (
+                    (scale * (long + level), Slack(short - level, "thm:shuffle/first-term/3")),
+                    (scale * level, Slack(long - short, "a longer sum of positive powers")),
+                ),
+                {N: m + rest},
+            ),
         ),
         ("n/b = 2m, m ≥ 2: that is 2/((1+q)m) < 1", Positive(1 - 2 / ((1 + q) * m), {m: 2 + gap})),
         (
@@ -199,7 +225,7 @@ def _composition() -> list[Claim]:
             id="thm:shuffle/composition",
             label="thm:shuffle",
             where="Section 4.1 and Appendix E.1",
-            says="thm:shuffle is strictly smaller than the composition bound after 1/(λη) + n/b epochs",
+            says="thm:shuffle is strictly smaller than the composition bound after 1/(λη) + n/b epochs (S_g > 0)",
             printed=replace(failure, relation=Lt),
             corrected=Certificate(
                 inner + weight,
