@@ -386,7 +386,7 @@ def _tightness(arguments: argparse.Namespace) -> int:
     print(f"bound / worst divergence found, alpha = 15, {FIGURE}")
     print(f"{'':40} {'j0':>3} " + " ".join(f"{name:>8}" for name in columns))
     for row in rows:
-        cells = ["" if row[name] is None else f"{row[name]:.3f}" for name in columns]
+        cells = ["" if row[name] is None else f"{row[name]:.3f}".replace("inf", "∞") for name in columns]
         print(
             f"{row['label']:40} {'' if row['j0'] is None else row['j0']:>3} " + " ".join(f"{cell:>8}" for cell in cells)
         )

@@ -26,7 +26,7 @@ Terms = dict[tuple[int, ...], int]
 Proof = tuple[Any, ...]
 """("power", k), or ("cut", i, j, proof for x_i > x_j, for x_j > x_i, for x_i = x_j)."""
 
-MAX_POWER, MAX_CUTS, MAX_TRIED = 6, 4, 150
+MAX_POWER, MAX_CUTS, MAX_TRIED = 6, 4, 1000
 
 
 def check(terms: Terms, proof: Proof) -> bool:

@@ -99,7 +99,7 @@ density, density_, ratio, divergence, loss, moment = (
 weight, inner, inner_max = (Symbol(name, nonnegative=True) for name in ("w", "M_x", "M"))
 mu, nu = (Symbol(name, positive=True) for name in ("mu", "nu"))
 d_mu, d_nu = (Symbol(name, real=True) for name in ("dmu", "dnu"))
-gap, divergence_kl = (Symbol(name, nonnegative=True) for name in ("gap", "KL"))
+gap, divergence_kl, claimed = (Symbol(name, nonnegative=True) for name in ("gap", "KL", "bound"))
 rate, decay, moments, shrink, level, falling, hit_factor, small, e_small = (
     Symbol(name, positive=True)
     for name in ("rate", "decay", "S", "r_miss", "s_log", "e_s", "A_hit", "y_half", "e_half")

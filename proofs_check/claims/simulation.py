@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from sympy import Ge, Rational, Symbol
+from sympy import Ge, Rational
 from sympy.core.relational import Relational
 
 from hsdp_symbolic import Setting
 from hsdp_symbolic.attack import FIGURE, SCHEME, attack
 from hsdp_symbolic.checks import Check, Evidence, Method, Verdict
 from hsdp_symbolic.comparison import compare
+from hsdp_symbolic.symbols import R, claimed
 
 from ..ledger import Claim
 
@@ -35,17 +36,17 @@ class Simulated(Check):
 
     def verify(self) -> Evidence:
         found = compare(self.label, self.run, samples=SAMPLES, seed=self.seed, **_LETTERS)
-        claimed = found.bound * float(self.scale)
+        bound = found.bound * float(self.scale)
         scope = f"{SAMPLES:,} chains, seed {self.seed}, {self.run}, alpha = 2"
-        seen = f"estimate {found.estimate:.4g} in [{found.ci[0]:.4g}, {found.ci[1]:.4g}], bound {claimed:.4g}"
-        verdict = Verdict.CONSISTENT if claimed >= found.ci[0] else Verdict.REFUTED
+        seen = f"estimate {found.estimate:.4g} in [{found.ci[0]:.4g}, {found.ci[1]:.4g}], bound {bound:.4g}"
+        verdict = Verdict.CONSISTENT if bound >= found.ci[0] else Verdict.REFUTED
         return Evidence(Method.SIMULATION, verdict, scope, seen)
 
     def mutants(self) -> Iterator[tuple[str, Check]]:
         yield "a hundredth of the bound", replace(self, scale=self.scale / 100)
 
     def formula(self) -> Relational:
-        return Ge(Symbol("bound") * Rational(*self.scale.as_integer_ratio()), Symbol("divergence"), evaluate=False)
+        return Ge(claimed * Rational(*self.scale.as_integer_ratio()), R, evaluate=False)
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ class Survives(Check):
         yield "a hundredth of the bound", replace(self, scale=self.scale / 100)
 
     def formula(self) -> Relational:
-        return Ge(Symbol("bound") * Rational(*self.scale.as_integer_ratio()), Symbol("divergence"), evaluate=False)
+        return Ge(claimed * Rational(*self.scale.as_integer_ratio()), R, evaluate=False)
 
 
 def claims() -> list[Claim]:
