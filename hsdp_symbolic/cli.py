@@ -1,4 +1,4 @@
-"""The command line: `hsdp list | show | eval | latex | verify | prove | simulate | attack | tightness | soundness`.
+"""The command line: `hsdp COMMAND`; `hsdp --help` lists the commands.
 
 Only the standard library is imported here, so that help and errors are instant. Anything the user got wrong ends
 in one line on stderr and exit code 2.
@@ -88,9 +88,17 @@ def _parser() -> _Parser:
     verify = command("verify", _verify, "run every derivation and check; exit 1 if anything is left undecided or wrong")
     verify.add_argument("label", metavar="LABEL", nargs="?", help="only what concerns this statement")
     verify.add_argument("--controls", action="store_true", help="also require that every mutant is rejected")
+    verify.add_argument("--fresh", action="store_true", help="decide everything again, whatever is remembered")
+    verify.add_argument("--ledger", action="store_true", help="write proofs_check/LEDGER.md")
     verify.add_argument(
         "--json", nargs="?", const="-", metavar="FILE", help="write the ledger as JSON (default: stdout)"
     )
+
+    audit = command("audit", _audit, "what is not plainly right in the paper, or the whole story of one claim or item")
+    audit.add_argument("id", metavar="ID", nargs="?", help="a claim (thm:shuffle/bernoulli) or an item (D.5/display-3)")
+
+    errata = command("errata", _errata, "a note of errata to the paper")
+    errata.add_argument("--latex", action="store_true", required=True, help="as a LaTeX document, on stdout")
 
     prove = command("prove", _prove, "prove or refute an inequality between two statements over a box of parameters")
     prove.epilog = f'example: hsdp prove "thm:shuffle < mironov2019" {_EXAMPLE_BOX}'
@@ -312,7 +320,29 @@ def _latex(arguments: argparse.Namespace) -> int:
 def _verify(arguments: argparse.Namespace) -> int:
     from proofs_check.report import verify
 
-    return verify(arguments.label, controls=arguments.controls, json_target=arguments.json)
+    code = verify(arguments.label, controls=arguments.controls, fresh=arguments.fresh, json_target=arguments.json)
+    if arguments.ledger:
+        from proofs_check.audit import LEDGER, ledger_page
+        from proofs_check.report import examine_all
+
+        from .files import write_atomically
+
+        write_atomically(LEDGER, ledger_page(examine_all()))
+    return code
+
+
+def _audit(arguments: argparse.Namespace) -> int:
+    from proofs_check.audit import overview, story
+
+    print(story(arguments.id) if arguments.id else overview())
+    return 0
+
+
+def _errata(arguments: argparse.Namespace) -> int:
+    from proofs_check.audit import errata
+
+    print(errata(), end="")
+    return 0
 
 
 def _prove(arguments: argparse.Namespace) -> int:

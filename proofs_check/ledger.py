@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
+from typing import Literal
 
 from hsdp_symbolic.catalogue import statement, statements
 from hsdp_symbolic.checks import Check, Evidence, Verdict, surviving_mutants
+
+from .inventory import stored
 
 PARTS = (
     "postprocessing",
@@ -26,6 +29,10 @@ PARTS = (
 """Modules of `proofs_check.claims`, in the paper's order: what the text says beyond its statements."""
 
 
+Consequence = Literal["", "result", "argument", "formula", "text", "figure", "loose"]
+"""A result changes; an argument needs repair; a formula is misprinted; text or figure misleads; a bound is loose."""
+
+
 @dataclass(frozen=True)
 class Claim:
     """Something the paper asserts, at `where`, as a check; `corrected` is what is true if it is not."""
@@ -38,6 +45,24 @@ class Claim:
     corrected: Check | None = None
     correction: str = ""
     sharper: str = ""
+    items: tuple[str, ...] = ()
+    """Items of the inventory this claim is about."""
+    consequence: Consequence = ""
+    """For what is not plainly right: what follows from it."""
+
+
+@dataclass(frozen=True)
+class Note:
+    """An item of the inventory with nothing of its own to check, and why.
+
+    A `definition` fixes notation; what `restates` says is checked under `of`, a statement's label or a claim's id;
+    what `attributes` says is about other work, `of`; `layout` is presentation; an `opinion` has no checkable content.
+    """
+
+    item: str
+    kind: Literal["definition", "restates", "attributes", "layout", "opinion"]
+    says: str
+    of: str = ""
 
 
 @dataclass(frozen=True)
@@ -120,7 +145,24 @@ def claims(label: str | None = None) -> Iterator[Claim]:
     wanted = {found.label for found in chosen}
     for part in PARTS:
         text_claims: Callable[[], list[Claim]] = import_module(f".claims.{part}", __package__).claims
-        yield from (claim for claim in text_claims() if claim.label in wanted)
+        yield from (claim for claim in text_claims() if label is None or claim.label in wanted)
+
+
+def notes() -> Iterator[Note]:
+    """Items that need no check of their own."""
+    for part in PARTS:
+        yield from getattr(import_module(f".claims.{part}", __package__), "notes", list)()
+
+
+def coverage() -> dict[str, list[Claim | Note]]:
+    """For every item of the inventory, the claims and notes about it (an empty list: not covered yet)."""
+    found: dict[str, list[Claim | Note]] = {item.id: [] for item in stored()}
+    for claim in claims():
+        for item in claim.items:
+            found[item].append(claim)
+    for note in notes():
+        found[note.item].append(note)
+    return found
 
 
 def examine(claim: Claim, *, controls: bool = False) -> Entry:

@@ -11,20 +11,32 @@ from collections import Counter
 from hsdp_symbolic.files import require_writable, write_atomically
 from hsdp_symbolic.progress import progress
 
-from .ledger import Entry, claims, examine
+from .cache import Memory
+from .ledger import Entry, claims, coverage
 
 
-def verify(label: str | None = None, *, controls: bool = False, json_target: str | None = None) -> int:
+def examine_all(label: str | None = None, *, controls: bool = False, fresh: bool = False) -> list[Entry]:
+    """An entry for every claim (or one statement's), in order, with progress; what is known is not decided again."""
+    memory, entries = Memory(fresh=fresh), []
+    todo = list(claims(label))
+    try:
+        for number, claim in enumerate(todo, start=1):
+            progress(number, len(todo), claim.id)
+            entries.append(memory.examine(claim, controls=controls))
+    finally:
+        memory.save()
+        progress(0, 0, "")
+    return entries
+
+
+def verify(
+    label: str | None = None, *, controls: bool = False, fresh: bool = False, json_target: str | None = None
+) -> int:
     """Examine every claim (or one statement's); 0 if all are settled and every mutant is rejected, else 1."""
     started = time.monotonic()
     if json_target not in (None, "-"):
         require_writable(json_target)
-    todo = list(claims(label))
-    entries = []
-    for number, claim in enumerate(todo, start=1):
-        progress(number, len(todo), claim.id)
-        entries.append(examine(claim, controls=controls))
-    progress(0, 0, "")
+    entries = examine_all(label, controls=controls, fresh=fresh)
     if json_target is not None:
         text = json.dumps([entry.record() for entry in entries], ensure_ascii=False, indent=2) + "\n"
         if json_target == "-":
@@ -34,6 +46,8 @@ def verify(label: str | None = None, *, controls: bool = False, json_target: str
     if json_target != "-":
         _table(entries)
         _summary(entries, time.monotonic() - started)
+        if label is None:
+            _coverage()
     return 0 if entries and all(entry.passes for entry in entries) else 1
 
 
@@ -57,9 +71,17 @@ def _summary(entries: list[Entry], seconds: float) -> None:
         f"\n{len(entries)} claims in {seconds:.0f} s: "
         + ", ".join(f"{count} {name}" for name, count in verdicts.items())
     )
+    methods = Counter(str(entry.decisive.method) for entry in entries)
+    print("by method: " + ", ".join(f"{count / len(entries):.0%} {name}" for name, count in methods.most_common()))
     if any(entry.control for entry in entries):
         tried = sum(entry.control.tried for entry in entries if entry.control)
         survived = sum(len(entry.control.survivors) for entry in entries if entry.control)
         print(f"negative controls: {tried - survived} of {tried} mutants rejected")
     bad = [entry.claim.id for entry in entries if not entry.passes]
     print(f"NOT settled: {', '.join(bad)}" if bad or not entries else "all settled")
+
+
+def _coverage() -> None:
+    about = coverage()
+    missing = [item for item, found in about.items() if not found]
+    print(f"inventory of the paper: {len(about) - len(missing)} of {len(about)} items have a verdict")

@@ -223,6 +223,7 @@ def _composition() -> list[Claim]:
     return [
         Claim(
             id="thm:shuffle/composition",
+            consequence="text",
             label="thm:shuffle",
             where="Section 4.1 and Appendix E.1",
             says="thm:shuffle is strictly smaller than the composition bound after 1/(λη) + n/b epochs (S_g > 0)",

@@ -17,6 +17,7 @@ def claims() -> list[Claim]:
     return [
         Claim(
             id="thm:strconvexsmooth/dropped-factor",
+            consequence="loose",
             label="thm:strconvexsmooth",
             where="Appendix D.5, eqn:proofstrconvexsmooth_K_minus_1_0_aux",
             says="with k = K−2 the line above, which has a factor q^(2(N−m)), is at most this one, which has not",

@@ -14,6 +14,7 @@ def claims() -> list[Claim]:
     return [
         Claim(
             id="thm:GD_baseline/geometric-sum",
+            consequence="formula",
             label="thm:GD_baseline",
             where="Appendix D.7, eqn:GD_tighter_relax_ex",
             says="Σ_(k<K) e^(−ηλk/2) = (1 − e^(−ληK))/(1 − e^(−ηλ/2))",

@@ -31,6 +31,7 @@ def claims() -> list[Claim]:
     return [
         Claim(
             id="prop:smooth_strcvx_clip/loewner",
+            consequence="result",
             label="prop:smooth_strcvx_clip",
             where="Proposition 5.2 and Appendix F.4",
             says="0 ⪯ ∇g₀ for clipped softmax gradients, for any number of classes",
@@ -42,6 +43,7 @@ def claims() -> list[Claim]:
         ),
         Claim(
             id="prop:smooth_strcvx_clip/lipschitz",
+            consequence="result",
             label="prop:smooth_strcvx_clip",
             where="Proposition 5.2, as used in cor:logistic",
             says="θ − ηg(θ) is (1−ηλ)-Lipschitz for η < 2/(2λ+β), for any number of classes",

@@ -14,6 +14,7 @@ def claims() -> list[Claim]:
     return [
         Claim(
             id="lem:recursive/composition",
+            consequence="formula",
             label="lem:recursive",
             where="Appendix D.2, last display",
             says="R_α + η²(S_g/b)²/(2·2ησ²) = R_α + αηS_g²/(4σ²b²)",

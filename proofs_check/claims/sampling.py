@@ -17,6 +17,7 @@ def claims() -> list[Claim]:
     return [
         Claim(
             id="thm:amp_samp_wo_replacement/converges",
+            consequence="text",
             label="thm:amp_samp_wo_replacement",
             where="Section 4.2, after the theorem",
             says="a converging bound even for an infinite number of epochs (so p·e^(α(α−1)ρ₀) < 1, for every order)",

@@ -18,6 +18,7 @@ def claims() -> list[Claim]:
 def _density() -> Claim:
     return Claim(
         id="lem:rootconvexity1/moment",
+        consequence="formula",
         label="lem:rootconvexity1",
         where="Appendix E, first display",
         says="the integrand of e^((α−1)R_α) is (μ/ν)^α·μ",
@@ -33,6 +34,7 @@ def _footnote() -> Claim:
     shifted = (1 + exp((alpha - 1) * (R2 - R1))) / 2
     return Claim(
         id="thm:shuffle/shifted-sum",
+        consequence="formula",
         label="thm:shuffle",
         where="footnote to Figure 2",
         says="the second term equals ε₀¹ + log Avg e^((α−1)(ε₀^(n/b−j0) − ε₀¹))",
@@ -46,6 +48,7 @@ def _bernoulli() -> Claim:
     x = 1 / (1 + p)  # any 0 < x < 1
     return Claim(
         id="thm:shuffle/bernoulli",
+        consequence="argument",
         label="thm:shuffle",
         where="Appendix E.1, explanation of the first term",
         says="(1−x)^a ≤ 1 − ax for x > 0 and a ≥ 1",

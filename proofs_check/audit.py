@@ -1,0 +1,225 @@
+"""What is not plainly right, the whole story of one item, the errata note and the ledger page: views of the entries."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+
+from hsdp_symbolic.errors import ArgumentError
+from hsdp_symbolic.tex import plain
+
+from .inventory import Item, stored
+from .ledger import PARTS, Claim, Entry, Note, claims, coverage, examine
+from .report import examine_all
+
+LEDGER = Path(__file__).with_name("LEDGER.md")
+GROUPS = {
+    "result": "A stated result changes",
+    "argument": "The conclusion holds, the argument needs repair",
+    "formula": "A formula is misprinted",
+    "text": "The text claims more than is true",
+    "figure": "A figure or its caption misleads",
+    "loose": "True, and loose",
+    "": "Other corrections",
+}
+"""Consequences, gravest first, and what they mean."""
+
+
+def is_plainly_right(entry: Entry) -> bool:
+    return entry.as_printed.verdict.passes and not entry.claim.sharper
+
+
+def findings(entries: list[Entry]) -> dict[str, list[Entry]]:
+    """What is not plainly right, by consequence."""
+    grouped: dict[str, list[Entry]] = {group: [] for group in GROUPS}
+    for entry in entries:
+        if not is_plainly_right(entry):
+            grouped[entry.claim.consequence or ("loose" if entry.claim.sharper else "")].append(entry)
+    return {group: found for group, found in grouped.items() if found}
+
+
+def overview() -> str:
+    """`hsdp audit`: one line for each finding, grouped by consequence."""
+    lines = []
+    for group, found in findings(examine_all()).items():
+        lines.append(f"{GROUPS[group]} ({len(found)})")
+        for entry in found:
+            lines.append(f"  {entry.claim.id}: {entry.claim.says} ({entry.claim.where})")
+            lines.append(f"      {entry.claim.correction or entry.claim.sharper}")
+        lines.append("")
+    return "\n".join(lines) + "hsdp audit ID tells the whole story of one of them"
+
+
+def story(name: str) -> str:
+    """`hsdp audit ID`: everything about a claim, or about an item of the inventory; every check is run again."""
+    items = {item.id: item for item in stored()}
+    by_id = {claim.id: claim for claim in claims()}
+    if name in by_id:
+        return _claim_story(by_id[name], items)
+    if name not in items:
+        known = [each for each in (*by_id, *items) if name.lower() in each.lower()][:4]
+        hint = f"did you mean {', '.join(known)}?" if known else "`hsdp audit` and proofs_check/LEDGER.md list them"
+        raise ArgumentError("ID", name, "no such claim or item", hint)
+    item = items[name]
+    told = [f"{item.id}, line {item.line} of the paper's source: {item.quote} …"]
+    for found in coverage()[name]:
+        told.append(_claim_story(found, items) if isinstance(found, Claim) else _note_story(found))
+    return "\n\n".join(told if len(told) > 1 else [*told, "no claim yet"])
+
+
+def _claim_story(claim: Claim, items: dict[str, Item]) -> str:
+    entry = examine(claim, controls=True)
+    told = [f"{claim.id}: {claim.says}", f"  where      {claim.where}"]
+    told += [f"  item       {each}, line {items[each].line}: {items[each].quote} …" for each in claim.items]
+    for name, check, evidence in (
+        ("printed", claim.printed, entry.as_printed),
+        ("corrected", claim.corrected, entry.as_corrected),
+    ):
+        if check is not None and evidence is not None:
+            told.append(f"  {name:10} {plain(check.formula())}")
+            told.append(f"             {evidence.verdict} by {evidence.method}, {evidence.scope}: {evidence.detail}")
+    told += [f"  correction {claim.correction}"] if claim.correction else []
+    told += [f"  sharper    {claim.sharper}"] if claim.sharper else []
+    assert entry.control is not None
+    told.append(
+        f"  control    {entry.control.tried - len(entry.control.survivors)} of {entry.control.tried} mutants rejected"
+    )
+    told.append(f"  verdict    {entry.verdict}")
+    return "\n".join(told)
+
+
+def _note_story(note: Note) -> str:
+    return f"{note.kind}{f' {note.of}' if note.of else ''}: {note.says}"
+
+
+def ledger_page(entries: list[Entry]) -> str:
+    """`LEDGER.md`: every claim and note, in the paper's order, and what is cited and not proved here."""
+    lines = {item.id: item.line for item in stored()}
+    files = {claim.id: f"claims/{part}.py" for part in PARTS for claim in _claims_of(part)}
+    rows = []
+    for number, entry in enumerate(entries):
+        claim = entry.claim
+        place = min((lines[item] for item in claim.items), default=10**6)
+        file = files.get(claim.id, "derivation")
+        cells = (
+            claim.id,
+            claim.where,
+            claim.says,
+            entry.verdict,
+            str(entry.decisive.method),
+            entry.decisive.scope,
+            file,
+        )
+        rows.append((place, number, cells))
+    notes = [
+        (
+            lines[note.item],
+            number,
+            (note.item, f"line {lines[note.item]}", note.says, note.kind, "—", note.of or "—", "note"),
+        )
+        for number, note in enumerate(n for found in coverage().values() for n in found if isinstance(n, Note))
+    ]
+    table = ["| ID | where | claim | verdict | method | scope | file |", "|---|---|---|---|---|---|---|"]
+    table += ["| " + " | ".join(_cell(cell) for cell in cells) + " |" for _, _, cells in sorted([*rows, *notes])]
+    cited = sorted({entry.as_printed.detail for entry in entries if str(entry.as_printed.verdict) == "cited"})
+    about = coverage()
+    covered = sum(bool(found) for found in about.values())
+    return "\n".join(
+        [
+            "# The ledger",
+            "",
+            "Generated by `hsdp verify --ledger`; do not edit. One row for every claim, in the order of the paper's",
+            "source; then the derivations' own steps. `hsdp audit ID` tells the whole story of a row.",
+            "",
+            f"{len(entries)} claims; {covered} of the {len(about)} items of the inventory have a verdict.",
+            "",
+            *table,
+            "",
+            "## Cited, not proved here",
+            "",
+            *[f"* {detail}" for detail in cited],
+            "",
+        ]
+    )
+
+
+def _claims_of(part: str) -> list[Claim]:
+    found: list[Claim] = import_module(f".claims.{part}", __package__).claims()
+    return found
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.replace("|", "\\|").split())
+
+
+def errata() -> str:
+    """`hsdp errata --latex`: a note that lists what to correct; plain ASCII, compiles with pdflatex and amsmath."""
+    parts = []
+    for group, found in findings(examine_all()).items():
+        if group == "loose":
+            continue
+        parts.append(f"\\section*{{{GROUPS[group]}}}\n\\begin{{itemize}}")
+        for entry in found:
+            claim = entry.claim
+            parts.append(f"\\item \\textbf{{{to_latex(claim.where)}.}} Printed: {to_latex(claim.says)}.")
+            parts.append(
+                f"  Correct: {to_latex(claim.correction)}. \\emph{{({to_latex(_short(entry.as_printed.scope))})}}"
+            )
+        parts.append("\\end{itemize}")
+    return "\n".join(
+        [
+            "\\documentclass{article}",
+            "\\usepackage{amsmath,amssymb}",
+            "\\title{Errata to ``Differentially Private Learning Needs Hidden State (Or Much Faster Convergence)''}",
+            "\\author{generated by hsdp errata}",
+            "\\date{}",
+            "\\begin{document}",
+            "\\maketitle",
+            "Each item was found and checked by computation; in parentheses, where the printed form fails.",
+            *parts,
+            "\\end{document}",
+            "",
+        ]
+    )
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 120 else text[:117] + "..."
+
+
+_WORDS = r"""
+α \alpha β \beta γ \gamma δ \delta ε \varepsilon ζ \zeta η \eta θ \theta κ \kappa λ \lambda μ \mu ν \nu ξ \xi π \pi
+ρ \rho σ \sigma τ \tau φ \varphi χ \chi ψ \psi ω \omega Γ \Gamma Δ \Delta Θ \Theta Λ \Lambda Π \Pi Σ \Sigma Φ \Phi
+Ψ \Psi Ω \Omega ∏ \prod ∑ \sum ₀ _0 ₁ _1 ₂ _2 ₃ _3 ₄ _4 ₅ _5 ₆ _6 ₇ _7 ₈ _8 ₉ _9 ⁰ ^0 ¹ ^1 ² ^2 ³ ^3 ⁴ ^4 ⁵ ^5 ⁶ ^6 ⁷ ^7
+⁸ ^8 ⁹ ^9 ⁻ ^- ᵀ ^T ⁿ ^n ᵏ ^k ᵢ _i ⱼ _j ₖ _k ₙ _n ≤ \le ≥ \ge ≠ \ne ≈ \approx ∞ \infty ∈ \in ∉ \notin · \cdot × \times
+− - → \to ↦ \mapsto ← \leftarrow ‖ \Vert ∂ \partial ∇ \nabla ⌊ \lfloor ⌋ \rfloor ⌈ \lceil ⌉ \rceil ∫ \int √ \surd
+ℓ \ell ½ \tfrac12 ⟨ \langle ⟩ \rangle 𝔼 \mathbb{E} ℝ \mathbb{R} ± \pm ′ ' ⪯ \preceq ⪰ \succeq ⇔ \Leftrightarrow
+⇒ \Rightarrow ≪ \ll ≫ \gg ∝ \propto … \ldots ≡ \equiv ∀ \forall ∃ \exists ∘ \circ ⊂ \subset
+""".split()  # noqa: SIM905 — a table to be read
+_MATHS = dict(zip(_WORDS[::2], _WORDS[1::2], strict=True))
+_TEXT = {"“": "``", "”": "''", "’": "'", "‘": "`", "–": "--", "—": "---"} | {
+    "é": r"\'e",
+    "ö": r"\"o",
+    "ü": r"\"u",
+    "§": r"\S{}",
+}
+_ESCAPED = {c: f"\\{c}" for c in "&%$#_{}"} | {
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "\\": r"\textbackslash{}",
+}
+
+
+def to_latex(text: str) -> str:
+    """Plain text with Unicode mathematics as ASCII LaTeX; a character without a translation is an error."""
+    out = []
+    for character in text:
+        if character in _MATHS:
+            out.append(f"\\ensuremath{{{_MATHS[character]}}}")
+        elif character in _ESCAPED or character in _TEXT:
+            out.append(_ESCAPED.get(character) or _TEXT[character])
+        elif character.isascii():
+            out.append(character)
+        else:
+            raise ValueError(f"no LaTeX for {character!r} (U+{ord(character):04X})")
+    return "".join(out)

@@ -1,0 +1,120 @@
+"""The audit: what is not plainly right, told and retold; verdicts remembered by content; the errata note."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from hsdp_symbolic.checks import Identity, Verdict
+from hsdp_symbolic.cli import main
+from hsdp_symbolic.symbols import q
+from proofs_check import cache
+from proofs_check.audit import errata, findings, ledger_page, overview, story, to_latex
+from proofs_check.cache import Memory
+from proofs_check.ledger import Claim, Note, claims, coverage, examine, notes
+from proofs_check.report import examine_all
+
+
+@pytest.fixture(scope="module")
+def entries():
+    return examine_all()
+
+
+class TestFindings:
+    def test_every_finding_says_what_follows_from_it(self, entries):
+        for found in findings(entries).values():
+            for entry in found:
+                assert entry.claim.consequence, entry.claim.id
+                assert entry.claim.correction or entry.claim.sharper, entry.claim.id
+
+    def test_the_overview_lists_them_all(self, entries):
+        told = overview()
+        for found in findings(entries).values():
+            for entry in found:
+                assert entry.claim.id in told
+
+    def test_a_story_recomputes_the_counterexample(self):
+        told = story("thm:shuffle/bernoulli")
+        assert "refuted by points, x = 1/2, a = 2" in told
+        assert "fails as printed, holds as corrected" in told
+
+    def test_unknown_names_get_a_hint(self, capsys):
+        assert main(["audit", "bernoulli"]) == 2
+        assert "thm:shuffle/bernoulli" in capsys.readouterr().err
+
+
+class TestErrata:
+    def test_it_is_plain_ascii_with_balanced_environments(self):
+        note = errata()
+        assert note.isascii()
+        assert note.count("\\begin{") == note.count("\\end{")
+        assert "\\documentclass" in note
+
+    def test_characters_without_a_translation_are_an_error(self):
+        assert (
+            to_latex("ε₀ ≤ α_1") == r"\ensuremath{\varepsilon}\ensuremath{_0} \ensuremath{\le} \ensuremath{\alpha}\_1"
+        )
+        with pytest.raises(ValueError, match="no LaTeX"):
+            to_latex("☃")
+
+
+class TestCoverage:
+    def test_items_and_references_exist(self):
+        """Every item a claim or note names is in the inventory, and what a note restates is a claim or a statement."""
+        from hsdp_symbolic import labels
+
+        coverage()
+        known = {claim.id for claim in claims()} | set(labels()) | {"eps0"}
+        for note in notes():
+            if note.kind == "restates":
+                assert note.of in known, note
+            assert note.says
+
+    def test_nothing_is_both_claimed_and_waved_through(self):
+        for item, found in coverage().items():
+            kinds = {note.kind for note in found if isinstance(note, Note)}
+            if any(isinstance(each, Claim) for each in found):
+                assert not kinds & {"opinion", "layout"}, item
+
+
+class TestMemory:
+    CLAIM = Claim("x/1", "eps0", "somewhere", "a claim", Identity(q + q, 2 * q))
+
+    def test_an_unchanged_claim_is_not_decided_again(self, monkeypatch):
+        memory, calls = Memory(fresh=True), []
+        monkeypatch.setattr(
+            cache, "examine", lambda claim, controls: calls.append(claim.id) or examine(claim, controls=controls)
+        )
+        first = memory.examine(self.CLAIM, controls=False)
+        memory.save()
+        again = Memory().examine(self.CLAIM, controls=False)
+        assert (again.verdict, again.as_printed) == (first.verdict, first.as_printed)
+        assert calls == ["x/1"]
+        Memory().examine(self.CLAIM, controls=True)  # the control has not been run yet
+        Memory(fresh=True).examine(self.CLAIM, controls=False)
+        assert calls == ["x/1"] * 3
+
+    def test_a_changed_claim_is(self, monkeypatch):
+        memory = Memory(fresh=True)
+        assert memory.examine(self.CLAIM, controls=False).verdict == "proved"
+        wrong = Claim("x/1", "eps0", "somewhere", "a claim", Identity(q + q, 3 * q))
+        assert memory.examine(wrong, controls=False).as_printed.verdict is Verdict.REFUTED
+
+    def test_a_broken_store_is_as_good_as_none(self):
+        memory = Memory()
+        memory._place.parent.mkdir(parents=True, exist_ok=True)
+        memory._place.write_text("{")
+        assert Memory().examine(self.CLAIM, controls=False).verdict == "proved"
+
+
+class TestPage:
+    def test_the_committed_ledger_is_fresh(self, entries):
+        from proofs_check.audit import LEDGER
+
+        assert LEDGER.read_text(encoding="utf-8") == ledger_page(entries)
+
+    def test_json_has_every_claim(self, capsys):
+        assert main(["verify", "--json"]) == 0
+        rows = json.loads(capsys.readouterr().out)
+        assert {row["id"] for row in rows} == {claim.id for claim in claims()}
