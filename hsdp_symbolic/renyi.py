@@ -55,6 +55,8 @@ class Mixture:
             return value if isinstance(value, Fraction) else to_fraction(name, value)
 
         places = [exact("mean", mean) for mean in means]
+        if not places:
+            raise ArgumentError("means", means, "a mixture has at least one component", "give one mean or more")
         shares = [Fraction(1, len(places))] * len(places) if weights is None else [exact("weight", w) for w in weights]
         return cls(tuple(zip(shares, places, strict=True)), exact("variance", variance))
 
@@ -83,7 +85,8 @@ def mixture_divergence(
         raise ArgumentError("alpha", alpha, "the order must exceed 1", "give a finite number > 1")
     if first.variance != second.variance:
         raise ArgumentError("variance", first.variance, f"not that of the other, {second.variance}", "use one variance")
-    if first.parts == second.parts:
+    first, second = (_standard(each) for each in (first, second))
+    if first == second:
         return Enclosure(Fraction(0), Fraction(0))
     precision = 96
     while precision <= min(PRECISION_CAP, 4096):
@@ -99,6 +102,17 @@ def mixture_divergence(
     raise PrecisionExhausted(precision // 2, rtol)
 
 
+def _standard(mixture: Mixture) -> Mixture:
+    """The same up to scale: equal means merged, in order, and a variance between 1/4 and 4 (a power of 4 taken out)."""
+    size = mixture.variance.numerator.bit_length() - mixture.variance.denominator.bit_length()
+    unit = Fraction(2) ** (size // 2)
+    weights: dict[Fraction, Fraction] = {}
+    for weight, mean in mixture.parts:
+        weights[mean] = weights.get(mean, Fraction(0)) + weight
+    parts = tuple((weight, mean / unit) for mean, weight in sorted(weights.items()))
+    return Mixture(parts, mixture.variance / unit**2)
+
+
 def _trapezoid(order: Fraction, first: Mixture, second: Mixture, engine: Engine) -> Enclosure:
     variance = second.variance
     origin = (min(second.means) + max(second.means)) / 2
@@ -108,11 +122,14 @@ def _trapezoid(order: Fraction, first: Mixture, second: Mixture, engine: Engine)
     digits = engine.precision * math.log(2) + 10
     v, r, a_order = float(variance), float(radius), float(order)
     strip = math.sqrt(2 * v * digits)
-    if widest := max(r, float(max(first.means) - min(first.means)) / 2):
+    half_range = (max(first.means) - min(first.means)) / 2
+    if widest := max(r, float(half_range)):
         strip = min(strip, v / widest)
-    a = Fraction(strip).limit_denominator(10**12)
+    a = Fraction(strip)
+    if a * max(radius, half_range) > Fraction(3, 2) * variance:
+        raise Unbounded
     loss = strip**2 / (2 * v) - (a_order - 1) * math.log(math.cos(strip * r / v))
-    step = Fraction(2 * math.pi * strip / (loss + digits) * 0.99).limit_denominator(10**12)
+    step = Fraction(2 * math.pi * strip / (loss + digits) * 0.99)
     average = sum(weight * mean for weight, mean in qs)
     spread = sum(weight * mean**2 for weight, mean in qs)
     shifts = [order * end - (order - 1) * average for end in (min(m for _, m in ps), max(m for _, m in ps))]
@@ -216,6 +233,8 @@ def grid_divergence(experiment: Any, alpha: float, *, points_per_noise: float = 
     coarse, fine = (
         _on_grid(experiment, alpha, points_per_noise * factor, width) for factor, width in ((1.0, 11.0), (1.5, 13.0))
     )
+    if abs(fine - coarse) > 0.01 * fine:
+        raise NoEstimate(f"the grid is not fine enough: {coarse:.4g} becomes {fine:.4g} when it is refined")
     return GridValue(fine, abs(fine - coarse) + 1e-14)
 
 
@@ -250,14 +269,14 @@ def _on_grid(run: Any, alpha: float, density: float, width: float) -> float:
             drift = drift + run.loss.gradient(theta, special) if hit else drift
             centre = (theta - run.eta / run.b * drift)[:, 0]
             bell = np.exp(-((grid[:, None] - centre) ** 2) / (2 * noise**2)) / (noise * math.sqrt(2 * math.pi))
-            return np.where(bell < 1e-200, 0.0, bell)  # numbers below the normal doubles are a hundred times slower
+            return np.where(bell < 1e-280, 0.0, bell)  # numbers below the normal doubles are a hundred times slower
 
         kernels = {hit: kernel(grid[:, None], hit) * spacing for hit in (False, True)}
         firsts = {hit: kernel(np.array([[start]]), hit)[:, 0] for hit in (False, True)}
 
         def through(pattern: Any, state: Any) -> Any:
             for hit in pattern:
-                state = firsts[hit] if state is None else kernels[hit] @ np.where(state < 1e-100, 0.0, state)
+                state = firsts[hit] if state is None else kernels[hit] @ np.where(state < 1e-250, 0.0, state)
             return state
 
         return _propagate(run, through)
@@ -301,9 +320,13 @@ def _propagate(run: Any, through: Any) -> Any:
 
 
 def _grid_renyi(alpha: float, log_p: Any, log_q: Any, spacing: float) -> float:
-    keep = np.isfinite(log_p) & np.isfinite(log_q)
+    keep = np.minimum(log_p, log_q) > math.log(1e-230)  # further out too much has been rounded away
     exponent = alpha * log_p[keep] + (1 - alpha) * log_q[keep]
     top = exponent.max()
+    if max(exponent[0], exponent[-1]) > top - 30:
+        raise NoEstimate(
+            f"order {alpha:g} looks further into the tails than a grid of doubles reaches; use a lower order"
+        )
     # Densities are normalised by their own sums, so that what the grid loses in mass is lost by both.
     masses = [np.log(np.exp(each[keep]).sum() * spacing) for each in (log_p, log_q)]
     integral = top + math.log(np.exp(exponent - top).sum() * spacing) - alpha * masses[0] + (alpha - 1) * masses[1]
@@ -367,8 +390,8 @@ def rao_blackwell(first: Chains, second: Chains, alpha: float, noise: float, *, 
     ps, qs = (each.centres[:, 0] for each in (first, second))  # type: ignore[index]
     low, high = min(ps.min(), qs.min()), max(ps.max(), qs.max())
     bins = max(8, math.ceil((high - low) / (noise / 50)))
-    if bins > 10**6:
-        raise NoEstimate(f"the centres spread over {bins:,} bins of a fiftieth of the noise; use grid_divergence")
+    if bins > 20_000:
+        raise NoEstimate(f"the centres spread over {bins:,} bins of a fiftieth of the noise; use the samples alone")
     edges = np.linspace(low, high + 1e-12 * max(1.0, abs(high)), bins + 1)
     middle = (edges[1:] + edges[:-1]) / 2
     y = np.linspace(low - 8 * noise, high + 8 * noise, max(200, math.ceil((high - low + 16 * noise) / noise * 5)))
@@ -404,10 +427,9 @@ def rao_blackwell(first: Chains, second: Chains, alpha: float, noise: float, *, 
         top = exponent.max()
         return float((top + math.log(np.exp(exponent - top).sum())) / (alpha - 1))
 
-    weights = np.exp((whole := terms(None)) - whole.max())
-    support = np.full(weights.shape, float(MIN_EFFECTIVE))
-    support[[0, -1]] = 0
-    _require_support(weights, support, alpha)
+    support = np.concatenate([[0], effective[slice(*edges_of_core)], [0]])
+    shares = [side.sum(axis=0) * spacing / size.sum() for side, size in zip(masses, sizes, strict=True)]
+    _require_support(shares[0], shares[1], support, alpha, most=0.1)
     left_out = [divergence(g) for g in range(GROUPS)]
     return _from_jackknife(divergence(None), left_out, "Rao-Blackwell", level, len(ps) + len(qs))
 
@@ -429,7 +451,9 @@ def from_samples(first: Chains, second: Chains, alpha: float, *, level: float = 
     shares = [total / total.sum() for total in totals]
     if min(total.min() for total in totals) < MIN_EFFECTIVE:
         raise NoEstimate(f"a bin holds fewer than {MIN_EFFECTIVE} chains; use more chains or fewer bins")
-    _require_support(shares[0] ** alpha * shares[1] ** (1 - alpha), np.minimum(*totals), alpha)
+    ends = np.full(bins, float(MIN_EFFECTIVE))
+    ends[[0, -1]] = 0  # what happens inside the outermost bins is not seen
+    _require_support(shares[0], shares[1], ends, alpha, most=0.6)
 
     def divergence(leave_out: int | None) -> float:
         logs = []
@@ -438,7 +462,7 @@ def from_samples(first: Chains, second: Chains, alpha: float, *, level: float = 
             logs.append(np.log(total / total.sum()))
         return math.log(np.exp(alpha * logs[0] + (1 - alpha) * logs[1]).sum()) / (alpha - 1)
 
-    method = f"samples only, {bins} bins"
+    method = f"samples only, a lower bound from {bins} bins"
     return _from_jackknife(divergence(None), [divergence(g) for g in range(GROUPS)], method, level, len(pooled))
 
 
@@ -456,10 +480,18 @@ def _flat(first: Chains, second: Chains, alpha: float, level: float) -> tuple[An
     return first.last[:, 0], second.last[:, 0]
 
 
-def _require_support(weights: Any, effective: Any, alpha: float) -> None:
-    """Refuse where the divergence would rest on regions that hardly any chain has reached."""
-    bare = weights[effective < MIN_EFFECTIVE].sum() / weights.sum()
-    if bare > 0.05:
+def _require_support(p: Any, q: Any, effective: Any, alpha: float, *, most: float) -> None:
+    """Refuse where more than the fraction `most` of the divergence rests on regions that hardly any chain has reached.
+
+    With the terms p^α·q^(1−α) − αp + (α−1)q, which are nonnegative, a region is judged by its part of the divergence.
+    """
+    p, q = np.maximum(p, 1e-300), np.maximum(q, 1e-300)
+    exponent = alpha * np.log(p) + (1 - alpha) * np.log(q)
+    if exponent.max() > 600:
+        raise NoEstimate(f"the divergence of order {alpha:g} is beyond what samples can tell; use a lower order")
+    terms = np.exp(exponent) - alpha * p + (alpha - 1) * q
+    bare = terms[effective < MIN_EFFECTIVE].sum() / max(terms.sum(), 1e-300)
+    if bare > most:
         raise NoEstimate(
             f"{bare:.0%} of the divergence of order {alpha:g} comes from where fewer than {MIN_EFFECTIVE} chains have "
             "been; use a lower order or more chains"

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from .errors import ArgumentError
+from .errors import ArgumentError, HsdpError
 from .losses import Array, Loss, _finite, measure
 from .progress import Ticker
 
@@ -48,9 +48,12 @@ class Experiment:
     checked: bool = field(default=False, repr=False)
 
     def __post_init__(self) -> None:
-        records = np.array(self.records, dtype=float)
+        try:
+            records = np.array(self.records, dtype=float)
+            replacement = np.array(self.replacement, dtype=float).reshape(-1)
+        except (TypeError, ValueError) as error:
+            raise ArgumentError("records", "no numbers", str(error), "give arrays of floats") from error
         records = records[:, None] if records.ndim == 1 else records
-        replacement = np.array(self.replacement, dtype=float).reshape(-1)
         for name, value in (("records", records), ("replacement", replacement)):
             if not np.isfinite(value).all():
                 raise ArgumentError(name, value.tolist()[:3], "not all finite", "remove NaN and infinities")
@@ -74,7 +77,16 @@ class Experiment:
             raise ArgumentError("b", self.b, f"larger than the dataset of {self.n}", "choose b <= n")
         _require_count("index", self.index, low=0, high=self.n - 1)
         if not self.checked:
-            measure(self.loss, np.vstack([records, replacement]))
+            special = records[[self.index]]
+            try:
+                measure(self.loss, np.vstack([special, np.delete(records, self.index, axis=0), replacement]))
+            except (ValueError, IndexError) as error:
+                if isinstance(error, HsdpError):
+                    raise
+                shape = f"{records.shape[1]} numbers"
+                raise ArgumentError(
+                    "records", shape, f"the loss cannot take them ({error})", "fix the records"
+                ) from error
 
     @property
     def n(self) -> int:
@@ -151,7 +163,9 @@ def simulate(
     _require_count("seed", seed, low=0, high=2**63)
     jobs = os.cpu_count() or 1 if jobs is None else jobs
     _require_count("jobs", jobs, low=1, high=1024)
-    sizes = [min(CHUNK, chains - begin) for begin in range(0, chains, CHUNK)]
+    # Where all records differ every chain has a permutation of its own: fewer at a time.
+    chunk = CHUNK if experiment.background is not None else max(64, min(CHUNK, 2**21 // experiment.n))
+    sizes = [min(chunk, chains - begin) for begin in range(0, chains, chunk)]
     last = np.empty((chains, experiment.dimension))
     kept = np.empty_like(last) if centres else None
     program = _Program(experiment, neighbour)
@@ -162,8 +176,18 @@ def simulate(
             return -1
         sequence = np.random.SeedSequence(seed, spawn_key=(int(neighbour), number))
         rng = np.random.Generator(np.random.SFC64(sequence))
-        place = slice(number * CHUNK, number * CHUNK + sizes[number])
-        program.run(rng, last[place], None if kept is None else kept[place])
+        place = slice(number * chunk, number * chunk + sizes[number])
+
+        def pause(made: int) -> None:
+            if stop.is_set():
+                raise KeyboardInterrupt
+            if number == done:  # the chunk that is waited for speaks
+                finished = done * chunk + sizes[number] * made / (experiment.K * program.updates)
+                rate = finished * experiment.K * program.updates / max(ticker.seconds, 1e-9)
+                left = ticker.seconds * (chains / max(finished, 1) - 1)
+                ticker.say(f"{finished:,.0f} of {chains:,} chains, {rate / 1e6:.0f} M updates/s, {left:.0f} s left")
+
+        program.run(rng, last[place], None if kept is None else kept[place], pause)
         return number
 
     with ThreadPoolExecutor(jobs) as pool:
@@ -172,12 +196,6 @@ def simulate(
             for finished in waiting:
                 finished.result()
                 done += 1
-                if done < len(sizes):
-                    left = ticker.seconds / done * (len(sizes) - done)
-                    rate = done * CHUNK * experiment.K * program.updates / max(ticker.seconds, 1e-9)
-                    ticker.say(
-                        f"{done * CHUNK:,} of {chains:,} chains, {rate / 1e6:.0f} M updates/s, {left:.0f} s left"
-                    )
         except KeyboardInterrupt:
             stop.set()
         except BaseException:
@@ -198,19 +216,24 @@ class _Program:
         self._background = experiment.background
         self.updates = experiment.batches
 
-    def run(self, rng: np.random.Generator, out: Array, centres: Array | None) -> None:
-        """Fill `out` with last iterates, one chain a row."""
+    def run(self, rng: np.random.Generator, out: Array, centres: Array | None, pause: Callable[[int], None]) -> None:
+        """Fill `out` with last iterates, one chain a row; `pause` is called now and then with the updates made."""
         run = self._of
         theta = self._start(rng, out.shape)
         noise = np.empty_like(theta)
         advance = self._affine if run.loss.affine and self._background is not None else self._general
-        for update in advance(theta, rng):
-            update()
+        for made, update in enumerate(advance(theta, rng)):
+            if made % 64 == 0:
+                pause(made)
+            with np.errstate(over="ignore", invalid="ignore"):  # overflow is refused below
+                update()
             if centres is not None:
                 centres[...] = theta  # after the last update, this is what stays
             rng.standard_normal(out=noise)
             noise *= run.noise
             theta += noise
+        if not np.isfinite(theta).all():
+            raise ArgumentError("eta", run.eta, "the iterates overflow", "choose a smaller step size")
         # Under `shuffle` the chains of a chunk are sorted by the record's place; afterwards in random order again.
         order = rng.permutation(len(theta)) if run.scheme == "shuffle" else slice(None)
         out[...] = theta[order]
@@ -219,7 +242,10 @@ class _Program:
 
     def _start(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
         start = self._of.start
-        theta = np.array(start(rng, *shape) if callable(start) else np.broadcast_to(start, shape), dtype=float)
+        try:
+            theta = np.array(start(rng, *shape) if callable(start) else np.broadcast_to(start, shape), dtype=float)
+        except (TypeError, ValueError) as error:
+            raise ArgumentError("start", start, str(error), "give a number, d numbers or a function") from error
         if theta.shape != shape or not np.isfinite(theta).all():
             raise ArgumentError(
                 "start", getattr(theta, "shape", None), "not finite or not of shape (chains, d)", "fix the start"

@@ -137,6 +137,43 @@ class TestExactLaws:
             exact = max(float(mixture_divergence(3, *pair).hi) for pair in ((mixed, plain), (plain, mixed)))
             assert grid_divergence(experiment(scheme, n=4, b=2, K=2), 3).value == pytest.approx(exact, rel=1e-9)
 
+    @pytest.mark.parametrize(("order", "sensitivity"), [(3, 1), (30, 1), (30, 2), (50, 10), (200, 1)])
+    def test_the_grid_is_right_or_refuses_at_high_orders(self, order, sensitivity):
+        run = Setting(n=2, b=1, K=1, eta="0.9", lam=1, beta=1, sigma=1, S_g=sensitivity)
+        q, jump = Fraction(1, 10), Fraction(9, 10) * sensitivity
+        variance = 2 * Fraction(9, 10) * (1 + q**2)
+        mixed = Mixture.of([0, jump, q * jump, (1 + q) * jump], variance)
+        plain = Mixture.of([0], variance)
+        exact = max(float(mixture_divergence(order, *pair).hi) for pair in ((mixed, plain), (plain, mixed)))
+        assert float(statement("thm:amp_samp_wo_replacement").upper(run, alpha=order)) >= exact
+        trial = Experiment(
+            Quadratic(1.0, float(sensitivity)),
+            np.zeros(2),
+            sensitivity,
+            eta=0.9,
+            sigma=1.0,
+            b=1,
+            K=1,
+            scheme="without_replacement",
+        )
+        try:
+            found = grid_divergence(trial, order)
+        except NoEstimate:
+            assert order * sensitivity > 30
+        else:
+            assert found.value == pytest.approx(exact, rel=1e-6)
+
+    def test_scales_do_not_matter(self):
+        wide, narrow = (
+            mixture_divergence("2.5", Mixture.of([0, scale], scale**2), Mixture.of([0], scale**2))
+            for scale in (Fraction(1), Fraction(1, 10**12))
+        )
+        assert wide.overlaps(narrow)
+        assert mixture_divergence(2, Mixture.of([0, 1], 1), Mixture.of([1, 0], 1)).hi == 0
+        assert mixture_divergence(2, Mixture.of([0, 0], 1), Mixture.of([0], 1)).hi == 0
+        with pytest.raises(ArgumentError, match="at least one"):
+            Mixture.of([], 1)
+
 
 class TestSimulation:
     @pytest.mark.parametrize("scheme", SCHEMES)
@@ -302,6 +339,25 @@ class TestRefusals:
         with pytest.raises(ArgumentError, match=says):
             experiment(loss=loss)
 
+    def test_the_record_that_matters_is_measured_among_many(self):
+        with pytest.raises(ArgumentError, match=r"sensitivity = 4\.0: the loss shows 1000"):
+            Experiment(LOSS, np.zeros(10**5), 1000.0, b=2, K=1, **SHAPE)
+        Experiment(Quadratic(1.0, 1e-13), np.zeros(3), 1e-13, b=1, K=1, **SHAPE)  # rounding is not a violation
+
+    @pytest.mark.parametrize(
+        "change", [{"records": ["a", "b"]}, {"start": [1.0, 2.0]}, {"eta": 5.0, "K": 600}, {"start": "here"}], ids=str
+    )
+    def test_nothing_ends_in_a_traceback(self, change):
+        with pytest.raises(ArgumentError):
+            simulate(
+                Experiment(
+                    **{"loss": LOSS, "records": np.zeros(4), "replacement": 4.0, "b": 2, "K": 3, **SHAPE, **change}
+                ),
+                10,
+            )
+        with pytest.raises(ArgumentError, match="the loss cannot take them"):
+            Experiment(ClippedLogistic(0.5, 1.0, 0.5, 3, 4), np.zeros((4, 2)), [0.0, 0.0], b=2, K=1, **SHAPE)
+
     def test_a_loss_that_breaks_on_the_way_is_noticed(self):
         broken = Custom(lambda t, x: np.where(np.abs(t) > 6, np.nan, t - x), 1.0, 1.0, 4.0)
         with pytest.raises(ArgumentError, match="not finite"):
@@ -364,6 +420,34 @@ class TestEstimators:
         chains = pair(run, 200_000, 4)
         assert exact.error < 1e-2 * exact.value
         assert exact.value in rao_blackwell(*chains, 2, run.noise, level=0.999)
+
+    @pytest.mark.parametrize("sensitivity", [4, 8])
+    def test_rare_large_shifts_are_covered_or_refused(self, sensitivity):
+        """One chain in a hundred is far off: an estimate that cannot see it must not pretend to."""
+        run = Setting(n=100, b=1, K=1, eta="0.5", lam=1, beta=1, sigma=1, S_g=sensitivity)
+        outcomes = []
+        for seed in range(10):
+            try:
+                found = compare("thm:shuffle", run, alpha=3, samples=20_000, seed=seed)
+            except NoEstimate:
+                outcomes.append(True)
+            else:
+                outcomes.append(found.ci[0] <= found.exact <= found.ci[1])
+        assert sum(outcomes) >= 8
+
+    def test_a_gap_between_two_clouds_is_noticed(self):
+        rng = np.random.default_rng(0)
+        apart = np.where(rng.random(20_000) < 0.5, -15.0, 15.0)
+        mixed = np.where(rng.random(20_000) < 0.05, 0.0, apart)
+        chains = [
+            Chains(side[:, None] + rng.normal(size=(20_000, 1)), side[:, None], 20_000) for side in (mixed, apart)
+        ]
+        with pytest.raises(NoEstimate):
+            rao_blackwell(*chains, 2, 1.0)
+
+    def test_a_mixture_is_no_gaussian(self):
+        with pytest.raises(ArgumentError, match="not Gaussian"):
+            compare("thm:shuffle", FIGURE.replace(K=1), alpha=2, method="plug_in")
 
     def test_high_orders_are_refused_not_guessed(self):
         run = Experiment(Quadratic(1.0, 40.0), np.zeros(2), 40.0, eta=0.5, sigma=1.0, b=2, K=2, scheme="full_batch")
@@ -466,6 +550,10 @@ class TestAttacks:
     def test_what_cannot_be_attacked(self):
         with pytest.raises(ArgumentError, match="no algorithm"):
             attack("mironov2019", FIGURE.replace(K=1), 2)
+        with pytest.raises(ArgumentError, match="no algorithm"):
+            list(campaign("cor:logistic"))
+        with pytest.raises(MissingArgument, match="lam"):
+            compare("thm:convexsmooth", Setting(n=4, b=2, K=1, eta="0.1", beta=1, sigma=1, S_g=1), alpha=2)
 
 
 RUN = {"n": 10, "b": 2, "K": 2, "eta": "0.02", "lam": 1, "beta": 4, "sigma": 2, "S_g": 4}
@@ -503,6 +591,8 @@ class TestCommand:
             (["--method", "guess"], "method = 'guess'"),
             (["--alpha", "1"], "alpha = '1'"),
             (["--S_g", "0"], "S_g = 0"),
+            (["--S_g", "1e300"], "S_g = "),
+            (["--sigma", "1e200"], "sigma2 = "),
         ],
     )
     def test_refusals(self, capsys, extra, says):
