@@ -17,16 +17,22 @@ from hsdp_symbolic.checks import Check, Evidence, Verdict, surviving_mutants
 from .inventory import stored
 
 PARTS = (
+    "figures",
+    "main_text",
+    "logistic_appendix",
     "postprocessing",
+    "postprocessing_appendix",
     "fixed_order",
+    "fixed_order_appendix",
     "shuffle",
     "sampling",
     "logistic",
     "gradient_descent",
+    "descent_and_sampling_appendix",
     "comparisons",
     "simulation",
 )
-"""Modules of `proofs_check.claims`, in the paper's order: what the text says beyond its statements."""
+"""Modules of `proofs_check.claims`: what the paper says beyond its statements, item by item."""
 
 
 Consequence = Literal["", "result", "argument", "formula", "text", "figure", "loose"]

@@ -10,7 +10,7 @@ from hsdp_symbolic.checks import Identity, Verdict
 from hsdp_symbolic.cli import main
 from hsdp_symbolic.symbols import loss, q
 from proofs_check import ledger
-from proofs_check.ledger import Claim, Control, claims, examine
+from proofs_check.ledger import Claim, Control, claims, coverage, examine
 
 KEYS = [
     "id",
@@ -89,25 +89,40 @@ def test_verify_of_nothing_fails(capsys, monkeypatch):
     assert main(["verify"]) == 1
 
 
-def test_text_claims_reach_their_verdicts():
-    found = {
-        entry.claim.id: entry for entry in map(examine, claims()) if not entry.claim.id.rsplit("/", 1)[1].isdigit()
-    }
-    assert found["lem:recursive/composition"].verdict == "fails as printed, holds as corrected"
+FINDINGS = {
+    "lem:recursive/composition",
+    "lem:rootconvexity1/moment",
+    "thm:shuffle/shifted-sum",
+    "thm:shuffle/bernoulli",
+    "thm:shuffle/composition",
+    "thm:amp_samp_wo_replacement/converges",
+    "prop:smooth_strcvx_clip/loewner",
+    "prop:smooth_strcvx_clip/lipschitz",
+    "thm:GD_baseline/geometric-sum",
+    "1/axis-6:ticks",
+    "3.2/plot-10:height",
+    "4.1/caption-3:styles",
+    "D.2/sentence-2:gradient",
+    "D.7/display-21:equality",
+    "E.1/sentence-1:step-size",
+    "E.2/display-10:same-order",
+}
+"""Some of what is wrong in the paper, which must stay found."""
+
+
+def test_claims_reach_their_verdicts():
+    found = {entry.claim.id: entry for entry in map(examine, claims())}
+    assert all(entry.settled for entry in found.values())
     assert found["lem:recursive/composition"].as_printed.verdict is Verdict.REFUTED
     assert found["thm:strconvexsmooth/dropped-factor"].verdict == "holds; sharper form available"
     fails = {name for name, entry in found.items() if entry.verdict == "fails as printed, holds as corrected"}
-    assert fails == {
-        "lem:recursive/composition",
-        "lem:rootconvexity1/moment",
-        "thm:shuffle/shifted-sum",
-        "thm:shuffle/bernoulli",
-        "thm:shuffle/composition",
-        "thm:amp_samp_wo_replacement/converges",
-        "prop:smooth_strcvx_clip/loewner",
-        "prop:smooth_strcvx_clip/lipschitz",
-        "thm:GD_baseline/geometric-sum",
-    }
+    assert fails >= FINDINGS
+    assert len(fails) >= 60
+
+
+def test_every_item_of_the_paper_has_a_verdict():
+    missing = [item for item, about in coverage().items() if not about]
+    assert missing == []
 
 
 def test_ids_are_unique():

@@ -275,7 +275,7 @@ def convex() -> Statement:
         Limit(strongly_convex().expr.subs(in_p), p, Integer(0), limit_of_other),
     )
     d.at_most(
-        "… and is therefore the weaker of the two: splitting an epoch in halves costs a factor up to 2 as ηλ → 0.",
+        "… and is therefore the weaker of the two: splitting an epoch in halves costs a factor (n/b)/m ≤ 3 as ηλ → 0.",
         expr,
         limit_of_other,
         [(alpha * rho0 * (K - 1) / (N * m), Slack(N - m, "m = ⌊N/2⌋ ≤ N"))],
