@@ -98,6 +98,7 @@ FINDINGS = {
     "thm:amp_samp_wo_replacement/converges",
     "prop:smooth_strcvx_clip/loewner",
     "prop:smooth_strcvx_clip/lipschitz",
+    "cor:logistic/fixed-order",
     "thm:GD_baseline/geometric-sum",
     "1/axis-6:ticks",
     "3.2/plot-10:height",
