@@ -13,7 +13,7 @@ POINT = "p = (1/50, 41/50, 8/50), y = (1, 0, 0)"
 
 
 def clipped_hessian(*thousandths: int) -> Matrix:
-    """P·T for p (unless given, that point's) and y = e₁: the Jacobian of a clipped gradient, up to a positive factor."""
+    """P·T for p (unless given, that point's), y = e₁: the Jacobian of a clipped gradient, up to a positive factor."""
     prob, label = Matrix([Rational(each, 1000) for each in thousandths or (20, 820, 160)]), Matrix([1, 0, 0])
     residual = prob - label
     hessian = Matrix.diag(*prob) - prob * prob.T
