@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .attack import SCHEME, Instance, _scheme, bound_of, divergence
+from .attack import Instance, _scheme, bound_of, divergence
 from .errors import ArgumentError, HsdpError, MissingArgument
 from .letters import LETTERS
 from .losses import ClippedLogistic, Quadratic
@@ -182,6 +182,3 @@ def _exact(run: Setting, scheme: str, place: int, order: Any, experiment: Experi
     instance = Instance(scheme, (run["lam"],) * batches, place if scheme == "fixed" else None)
     by = "certified mixture" if scheme == "shuffle" else "Gaussian law, exact"
     return float(divergence(instance, run, order).upper()), by
-
-
-__all__ = ["METHODS", "SCHEME", "Comparison", "compare"]

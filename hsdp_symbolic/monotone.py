@@ -23,7 +23,6 @@ from .nodes import Accumulated, Compounded, Expm1, GeometricSum, LogMeanExp, Log
 from .symbols import (
     ABBREVIATIONS,
     CONTRACTIONS,
-    COSTS,
     K,
     N,
     alpha,
@@ -46,6 +45,7 @@ from .symbols import (
     sigma2,
     slack,
     w1,
+    with_costs_spelled,
 )
 
 
@@ -204,8 +204,7 @@ class _Rules:
         weight, x, y = node.args
         if self.depends(weight) or y != 0 or _sign(x) <= 0 or _sign(cancel(weight.subs(_WEIGHTS))) >= 0:
             return None
-        spelled = x.subs({cost: ABBREVIATIONS[cost] for cost in COSTS if cost != sigma2})
-        return _flip(_agree([self.of(x), self.of(cancel(spelled / s))]))
+        return _flip(_agree([self.of(x), self.of(cancel(with_costs_spelled(x) / s))]))
 
     def _per_order(self, node: Expr) -> Trend | None:
         """The trend in s = α − 1 of node/s."""
@@ -272,7 +271,7 @@ def absorbed(expr: Expr) -> Expr:
     """
     if isinstance(expr, Add):
         return Add(*map(absorbed, expr.args))
-    spelled = expr.subs({cost: ABBREVIATIONS[cost] for cost in COSTS if cost != sigma2})
+    spelled = with_costs_spelled(expr)
     closed = spelled.replace(GeometricSum, _over_step)
     return closed if closed != spelled and eta not in closed.free_symbols else expr
 

@@ -72,8 +72,7 @@ class Inequality:
     @cached_property
     def quotient(self) -> Expr:
         """left/right, term by term, so that common factors cancel; equivalent where right > 0."""
-        spelled = {cost: symbols.ABBREVIATIONS[cost] for cost in symbols.COSTS if cost != symbols.sigma2}
-        left, right = (side.subs(spelled) for side in (self.left, self.right))
+        left, right = (symbols.with_costs_spelled(side) for side in (self.left, self.right))
         return Add(*(term / right for term in Add.make_args(left)))
 
     @cached_property

@@ -11,7 +11,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -45,7 +45,6 @@ class Experiment:
     scheme: str = "fixed"
     index: int = 0
     start: Any = 0.0
-    checked: bool = field(default=False, repr=False)
 
     def __post_init__(self) -> None:
         try:
@@ -76,17 +75,14 @@ class Experiment:
         if self.b > self.n:
             raise ArgumentError("b", self.b, f"larger than the dataset of {self.n}", "choose b <= n")
         _require_count("index", self.index, low=0, high=self.n - 1)
-        if not self.checked:
-            special = records[[self.index]]
-            try:
-                measure(self.loss, np.vstack([special, np.delete(records, self.index, axis=0), replacement]))
-            except (ValueError, IndexError) as error:
-                if isinstance(error, HsdpError):
-                    raise
-                shape = f"{records.shape[1]} numbers"
-                raise ArgumentError(
-                    "records", shape, f"the loss cannot take them ({error})", "fix the records"
-                ) from error
+        special = records[[self.index]]
+        try:
+            measure(self.loss, np.vstack([special, np.delete(records, self.index, axis=0), replacement]))
+        except (ValueError, IndexError) as error:
+            if isinstance(error, HsdpError):
+                raise
+            shape = f"{records.shape[1]} numbers"
+            raise ArgumentError("records", shape, f"the loss cannot take them ({error})", "fix the records") from error
 
     @property
     def n(self) -> int:
@@ -171,9 +167,9 @@ def simulate(
     program = _Program(experiment, neighbour)
     ticker, stop, done = Ticker(), threading.Event(), 0
 
-    def work(number: int) -> int:
+    def work(number: int) -> None:
         if stop.is_set():
-            return -1
+            return
         sequence = np.random.SeedSequence(seed, spawn_key=(int(neighbour), number))
         rng = np.random.Generator(np.random.SFC64(sequence))
         place = slice(number * chunk, number * chunk + sizes[number])
@@ -188,7 +184,6 @@ def simulate(
                 ticker.say(f"{finished:,.0f} of {chains:,} chains, {rate / 1e6:.0f} M updates/s, {left:.0f} s left")
 
         program.run(rng, last[place], None if kept is None else kept[place], pause)
-        return number
 
     with ThreadPoolExecutor(jobs) as pool:
         waiting = [pool.submit(work, number) for number in range(len(sizes))]

@@ -54,6 +54,12 @@ ABBREVIATIONS: dict[Symbol, Expr] = {
 COSTS = (rho0, rho_n, rho_mul, sigma2)
 """The abbreviations that a comparison with the paper's printed formulas spells out."""
 
+
+def with_costs_spelled(expr: Expr) -> Expr:
+    """`expr` with every ρ written in the letters of the run (σ² stays a letter)."""
+    return expr.subs({cost: ABBREVIATIONS[cost] for cost in COSTS if cost != sigma2})
+
+
 TEX: dict[Symbol, str] = {
     **{
         symbol: LETTERS[symbol.name].tex

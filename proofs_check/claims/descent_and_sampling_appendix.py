@@ -403,7 +403,7 @@ def _explanation() -> list[Claim]:
             ),
             correction="true if n/b ≥ 4, where composition costs at least Kαρ₀·b/n (mironov2019:small_rate)",
             items=("E.1/sentence-3", "E.1/sentence-6"),
-            consequence="result",
+            consequence="argument",
         ),
         Claim(
             id="E.1/sentence-3:second-term",

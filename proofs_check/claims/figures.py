@@ -6,6 +6,7 @@ g = S_g, s² = σ² and, as b divides n in every figure, n/b = N and floor(n/(2b
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from sympy import Expr, Gt, Integer, Lt, Max, Min, Piecewise, Rational, exp, log
@@ -39,6 +40,7 @@ from hsdp_symbolic.symbols import (
     sigma2,
 )
 
+from ..inventory import stored
 from ..ledger import Claim, Note
 
 _COST = alpha * eta * S_g**2 / (4 * sigma2 * b**2)
@@ -68,6 +70,15 @@ def claims() -> list[Claim]:
 
 def _items(section: str, *names: str) -> tuple[str, ...]:
     return tuple(f"{section}/{name}" for name in names)
+
+
+_QUOTES = {item.id: item.quote for item in stored()}
+"""What the figures' sources say, from the inventory."""
+
+
+def _numbers(item: str) -> tuple[Expr, ...]:
+    """The numbers in an option of the source, such as ytick={0.0,0.04} or domain=0:25."""
+    return tuple(map(Rational, re.findall(r"\d+(?:\.\d+)?", _QUOTES[item])))
 
 
 def _row(values: tuple[Expr | int, ...]) -> Expr:
@@ -374,9 +385,10 @@ def _settings() -> list[Claim]:
 
 
 def _axes() -> list[Claim]:
-    places = tuple(map(Rational, ("0.0", "0.05", "0.10", "0.15")))
-    labels = tuple(map(Rational, ("0", "0.05", "0.10", "0.15")))
-    misplaced = tuple(map(Rational, ("0.0", "0.04", "0.08", "0.12")))
+    misplaced, labels = _numbers("1/axis-5"), _numbers("1/axis-6")
+    ticks = [("3.2/axis-5", "3.2/axis-6"), ("3.2/axis-20", "3.2/axis-21")]
+    ticks += [("4.1/axis-5", "4.1/axis-6"), ("4.1/axis-16", "4.1/axis-17")]
+    stand, read = (tuple(number for pair in ticks for number in _numbers(pair[side])) for side in (0, 1))
     naive = statement("thm:naive_RDP_baseline").expr
     top = Rational("0.155")
     highest = {
@@ -412,7 +424,7 @@ def _axes() -> list[Claim]:
             label="",
             where="Figures 1 and 2, lines 400, 443, 537 and 581",
             says="the ticks labelled 0, 0.05, 0.10, 0.15 stand at these heights",
-            printed=_same(places, labels),
+            printed=_same(stand, read),
             items=(
                 *_items("3.2", "axis-5", "axis-6", "axis-20", "axis-21"),
                 *_items("4.1", "axis-5", "axis-6", "axis-16", "axis-17"),
@@ -476,8 +488,10 @@ def _axes() -> list[Claim]:
 def _sampling() -> list[Claim]:
     """pgfplots evaluates a function at `samples` equally spaced points of its domain and joins them by lines."""
     ours, balle = statement("thm:strconvexsmooth").expr.subs(j0, 0), _ends("balle2019", 1, 15, 0)
-    spacings = Rational(25, 10 - 1), Rational(25, 25 - 1), Rational(40, 50 - 1)
-    whole = Rational(25, 26 - 1), Rational(25, 26 - 1), Rational(40, 41 - 1)
+    pairs = [("3.2/axis-1", "3.2/axis-11"), ("3.2/axis-16", "3.2/axis-25"), ("4.1/axis-1", "4.1/axis-10")]
+    ends = [_numbers(domain)[1] for _, domain in pairs]
+    spacings = tuple(end / (_numbers(samples)[0] - 1) for (samples, _), end in zip(pairs, ends, strict=True))
+    whole = tuple(end / (count - 1) for end, count in zip(ends, (26, 26, 41), strict=True))
     segment = _drawn(ours, spacings[0], 15) / spacings[0]  # at K = 1, on the line from (0, 0) to the next point
     theorem = _ends("thm:strconvexsmooth", 1, 15, 0)
     return [
@@ -638,9 +652,21 @@ def _curves() -> list[Claim]:
 
 
 def _style(*curves: str) -> tuple[Expr | int, ...]:
-    """Line width and gap of each curve, from words such as "thin dashed"."""
+    """Line width and gap of each curve, from words such as "thin dashed" (no gap: solid)."""
     words = [curve.split() for curve in curves]
-    return tuple(number for width, gap in words for number in (_WIDTH[width], _GAP[gap]))
+    return tuple(
+        number
+        for options in words
+        for number in (
+            next(_WIDTH[word] for word in options if word in _WIDTH),
+            next((_GAP[word] for word in options if word in _GAP), _GAP["solid"]),
+        )
+    )
+
+
+def _options(section: str, *numbers: int) -> list[str]:
+    """The options of curves as the source has them, in words."""
+    return [_QUOTES[f"{section}/plot-{number}"].split("[")[1].split("]")[0].replace(",", " ") for number in numbers]
 
 
 def _captions() -> list[Claim]:
@@ -648,7 +674,7 @@ def _captions() -> list[Claim]:
     for order in (10, 15):
         printed = Rational(2, 50) * order * Rational(1, 50) * 4**2 / (4 * 4 * 2**2) * 40
         ratios.append(_ends("mironov2019", 40, order)[1] / printed)
-    plotted = _style("thick solid", "thick dotted", "thin dashed")
+    plotted = _style(*_options("4.1", 1, 9, 12, 17, 3, 8, 5, 7, 14, 16))
     costs = [_drawn(statement("eps0").expr.subs(j, place), 1, 15) for place in range(1, 26)]  # ε₀^j
     average = log(sum(exp(14 * (cost - costs[0])) for cost in costs) / 25)
     shifted, repaired = (
@@ -663,7 +689,8 @@ def _captions() -> list[Claim]:
             where="caption of Figure 1, line 472",
             says="our bound is drawn bold, the naive baseline thin, balle2019 dashed",
             printed=_same(
-                _style("thick solid", "thin solid", "thin dashed"), _style("bold solid", "thin solid", "thin dashed")
+                _style(*_options("3.2", 3, 8, 14, 19, 1, 7, 12, 18, 5, 9, 16, 20)),
+                _style(*["bold solid"] * 4, *["thin solid"] * 4, *["thin dashed"] * 4),
             ),
             items=("3.2/caption-3", *(f"3.2/plot-{number}" for number in (1, 3, 5, 7, 8, 9, 12, 14, 16, 18, 19, 20))),
         ),
@@ -672,8 +699,8 @@ def _captions() -> list[Claim]:
             label="",
             where="caption of Figure 2, line 609",
             says="our bounds are drawn bold, the one for the last batch thin dashed, composition thin",
-            printed=_same(plotted, _style("bold solid", "thin dashed", "thin solid")),
-            corrected=_same(plotted, _style("bold solid", "bold dotted", "thin dashed")),
+            printed=_same(plotted, _style(*["bold solid"] * 4, *["thin dashed"] * 2, *["thin solid"] * 4)),
+            corrected=_same(plotted, _style(*["bold solid"] * 4, *["bold dotted"] * 2, *["thin dashed"] * 4)),
             correction="the last batch is bold dotted and composition thin dashed, as the legends have it: "
             "read by the caption, composition passes for our bound",
             items=("4.1/caption-3", *(f"4.1/plot-{number}" for number in (1, 3, 5, 7, 8, 9, 12, 14, 16, 17))),
