@@ -19,29 +19,13 @@ import numpy as np
 from sympy import Expr
 
 from . import symbols
-from .catalogue import statement
+from .catalogue import labels, statement, statements
 from .enclosure import Enclosure, enclose
 from .errors import ArgumentError, HypothesisError, NoEstimate
 from .program import compile_expression
 from .renyi import Mixture, grid_divergence, mixture_divergence
 from .setting import Setting
-from .simulate import Experiment
-
-SCHEME = {
-    "thm:strconvexsmooth": "fixed",
-    "thm:convexsmooth": "fixed",
-    "thm:naive_RDP_baseline": "fixed",
-    "balle2019": "fixed",
-    "eqn:proof_strongly_convex_first_epoch": "fixed",
-    "thm:shuffle": "shuffle",
-    "cor:logistic": "shuffle",
-    "thm:amp_samp_wo_replacement": "without_replacement",
-    "thm:amp_samp_wo_replacement:limit": "without_replacement",
-    "thm:GD_tighter": "full_batch",
-    "thm:GD_tighter:recursion": "full_batch",
-    "thm:GD_baseline": "full_batch",
-}
-"""The algorithm each statement is about. (mironov2019 is about Poisson sampling with all iterates seen.)"""
+from .simulate import SCHEMES, Experiment
 
 CURVATURES = 8
 """Values the search tries for the curvature of each batch, from the least to the largest allowed."""
@@ -111,7 +95,7 @@ def worst_instance(label: str, run: Setting, alpha: Any, *, place: int | None = 
     Under shuffling the records carry their curvature along, so all batches have the same. A start with variance is
     tried too (it only adds to the noise, so a point wins).
     """
-    scheme = _scheme(label)
+    scheme = scheme_of(label)
     batches = 1 if scheme == "full_batch" else int(run["n"] // run["b"])
     least = Fraction(0) if label == "thm:convexsmooth" else run["lam"]
     most = run["beta"]
@@ -141,10 +125,15 @@ def worst_instance(label: str, run: Setting, alpha: Any, *, place: int | None = 
     return max(steepest, spread, key=lambda each: divergence(each, run, alpha).hi)
 
 
-def _scheme(label: str) -> str:
-    if label not in SCHEME:
-        raise ArgumentError("label", label, "no algorithm to attack it with", f"use {', '.join(SCHEME)}")
-    return SCHEME[label]
+def targets() -> dict[str, str]:
+    """Label → batch scheme, for every bound on the last iterate: what can be attacked."""
+    return {each.label: each.scheme for each in statements() if each.scheme in SCHEMES and each.kind != "law"}
+
+
+def scheme_of(label: str) -> str:
+    if label not in labels() or label not in (known := targets()):
+        raise ArgumentError("label", label, "no algorithm to attack it with", f"use {', '.join(targets())}")
+    return known[label]
 
 
 def _score(scheme: str, run: Setting, alpha: float, place: int | None) -> Callable[[list[Fraction]], float]:
@@ -199,7 +188,7 @@ def bound_of(label: str, run: Setting, alpha: Any, place: int | None, expr: Expr
 
 def attack(label: str, run: Setting, alpha: Any, *, place: int | None = None, expr: Expr | None = None) -> Attack:
     """Search for an instance whose exact divergence exceeds the bound; `expr` attacks a changed bound instead."""
-    scheme = _scheme(label)
+    scheme = scheme_of(label)
     place = place if scheme == "fixed" else None
     if scheme == "fixed" and place is None:
         place = 0
@@ -275,25 +264,23 @@ class Campaign:
 
 def campaign(label: str | None = None) -> Iterator[Campaign]:
     """Attack one statement, or all, at every setting that its hypotheses admit."""
-    known = [name for name in SCHEME if name != "cor:logistic"]  # the bound of thm:shuffle in other letters
+    known = [name for name in targets() if name != "cor:logistic"]  # the bound of thm:shuffle in other letters
     chosen = known if label is None else [statement(label).label]
     if label is not None and chosen[0] not in known:
         raise ArgumentError("label", label, "no algorithm to attack it with", f"use {', '.join(known)}")
     for name in chosen:
-        targets = [
+        aims = [
             (run, alpha, place)
             for run, alpha in _SETTINGS
             for place in _places(name, run)
             if _admits(name, run, alpha, place)
         ]
-        found = [attack(name, run, alpha, place=place) for run, alpha, place in targets]
+        found = [attack(name, run, alpha, place=place) for run, alpha, place in aims]
         exposed = {}
         for what, expr in wrong_bounds(name):
-            caught = [t for t in targets if attack(name, t[0], t[1], place=t[2], expr=expr).violated]
+            caught = [t for t in aims if attack(name, t[0], t[1], place=t[2], expr=expr).violated]
             exposed[what] = (
-                f"exposed at {len(caught)} of {len(targets)}"
-                if caught
-                else "not exposed: the bound is too loose for that"
+                f"exposed at {len(caught)} of {len(aims)}" if caught else "not exposed: the bound is too loose for that"
             )
         yield Campaign(
             name, len(found), sum(each.violated for each in found), min(each.ratio for each in found), exposed
@@ -301,7 +288,7 @@ def campaign(label: str | None = None) -> Iterator[Campaign]:
 
 
 def _places(label: str, run: Setting) -> tuple[int | None, ...]:
-    return tuple(sorted({0, int(run["n"] // run["b"]) - 1})) if _scheme(label) == "fixed" else (None,)
+    return tuple(sorted({0, int(run["n"] // run["b"]) - 1})) if scheme_of(label) == "fixed" else (None,)
 
 
 def _admits(label: str, run: Setting, alpha: int, place: int | None) -> bool:
@@ -309,7 +296,7 @@ def _admits(label: str, run: Setting, alpha: int, place: int | None) -> bool:
         return False
     try:
         bound_of(label, run, alpha, place)
-        if _scheme(label) == "without_replacement":
+        if scheme_of(label) == "without_replacement":
             _sampled(run, float(alpha))
     except (HypothesisError, ArgumentError, NoEstimate):
         return False
@@ -320,13 +307,13 @@ EPOCHS = (1, 5, 10, 25, 40, None)
 """K of the tightness table; None stands for the limit of many epochs (thm:convexsmooth, which has none: 300)."""
 
 
-def tightness(labels: tuple[str, ...] = tuple(SCHEME), alpha: int = 15) -> list[dict[str, Any]]:
+def tightness(chosen: tuple[str, ...] | None = None, alpha: int = 15) -> list[dict[str, Any]]:
     """Bound over worst divergence found, at the figure setting: rows for the table."""
     rows = []
-    for label in labels:
+    for label in chosen or targets():
         if label == "cor:logistic":
             continue  # the bound of thm:shuffle in other letters
-        for place in (0, 24) if SCHEME[label] == "fixed" else (None,):
+        for place in (0, 24) if scheme_of(label) == "fixed" else (None,):
             row: dict[str, Any] = {"label": label, "j0": place}
             for epochs in EPOCHS:
                 run = FIGURE.replace(K=10**4 if epochs is None else epochs)
@@ -341,10 +328,10 @@ def _ratio(label: str, run: Setting, alpha: int, place: int | None, *, limit: bo
         return None
     if label.endswith(":limit") and not limit:
         return None
-    if SCHEME[label] == "without_replacement":
+    if scheme_of(label) == "without_replacement":
         settled = run.replace(K=300) if limit else run  # the law has settled by then, to all digits of the ratio
         return float(bound_of(label, run, alpha, None).hi) / _sampled(settled, float(alpha))[0]
-    enough = 3000 if SCHEME[label] == "full_batch" else 300  # epochs after which the start is forgotten
+    enough = 3000 if scheme_of(label) == "full_batch" else 300  # epochs after which the start is forgotten
     searched = run.replace(K=enough) if limit else run
     if limit and label == "balle2019":
         return math.inf  # composition grows with every epoch

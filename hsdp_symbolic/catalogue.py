@@ -9,34 +9,34 @@ from .errors import UnknownLabel
 from .statement import Statement
 
 _PLACES = {
-    "thm:naive_RDP_baseline": ("gradient_descent", "naive"),
-    "lem:post_proc": ("postprocessing", "diffusion_rate"),
-    "lem:recursive": ("postprocessing", "one_step"),
-    "thm:strconvexsmooth": ("fixed_order", "strongly_convex"),
-    "lem:rootconvexity1": ("shuffle", "joint_convexity"),
-    "thm:shuffle": ("shuffle", "shuffled"),
-    "thm:amp_samp_wo_replacement": ("sampling", "without_replacement"),
-    "thm:amp_samp_wo_replacement:limit": ("sampling", "limit"),
-    "mironov2019": ("baselines", "sampled_gaussian"),
-    "mironov2019:small_rate": ("baselines", "small_rate"),
-    "prop:smooth": ("logistic", "smoothness"),
-    "prop:smooth_strcvx_clip": ("logistic", "clipped"),
-    "prop:smooth_strcvx_clip:active": ("logistic", "actively_clipped"),
-    "prop:smooth_strcvx_clip:active_clip": ("logistic", "tightly_clipped"),
-    "cor:logistic": ("logistic", "corollary"),
-    "lem:i_by_e_lower": ("postprocessing", "information_lower_bound"),
-    "lem:LSIseq_convex": ("lsi", "lsi_convex"),
-    "lem:LSIseq_stronglyconvex": ("lsi", "lsi_strongly_convex"),
-    "thm:convexsmooth": ("fixed_order", "convex"),
-    "eqn:proof_strongly_convex_first_epoch": ("fixed_order", "first_epoch"),
-    "balle2019": ("baselines", "balle"),
-    "thm:GD_tighter": ("gradient_descent", "tighter"),
-    "thm:GD_tighter:recursion": ("gradient_descent", "exact_recursion"),
-    "thm:GD_baseline": ("gradient_descent", "baseline"),
-    "exact:fixed_order": ("quadratic", "fixed_order"),
-    "exact:full_batch": ("quadratic", "full_batch"),
+    "thm:naive_RDP_baseline": "paper.gradient_descent:naive",
+    "lem:post_proc": "paper.postprocessing:diffusion_rate",
+    "lem:recursive": "paper.postprocessing:one_step",
+    "thm:strconvexsmooth": "paper.fixed_order:strongly_convex",
+    "lem:rootconvexity1": "paper.shuffle:joint_convexity",
+    "thm:shuffle": "paper.shuffle:shuffled",
+    "thm:amp_samp_wo_replacement": "paper.sampling:without_replacement",
+    "thm:amp_samp_wo_replacement:limit": "paper.sampling:limit",
+    "mironov2019": "paper.baselines:sampled_gaussian",
+    "mironov2019:small_rate": "paper.baselines:small_rate",
+    "prop:smooth": "paper.logistic:smoothness",
+    "prop:smooth_strcvx_clip": "paper.logistic:clipped",
+    "prop:smooth_strcvx_clip:active": "paper.logistic:actively_clipped",
+    "prop:smooth_strcvx_clip:active_clip": "paper.logistic:tightly_clipped",
+    "cor:logistic": "paper.logistic:corollary",
+    "lem:i_by_e_lower": "paper.postprocessing:information_lower_bound",
+    "lem:LSIseq_convex": "paper.lsi:lsi_convex",
+    "lem:LSIseq_stronglyconvex": "paper.lsi:lsi_strongly_convex",
+    "thm:convexsmooth": "paper.fixed_order:convex",
+    "eqn:proof_strongly_convex_first_epoch": "paper.fixed_order:first_epoch",
+    "balle2019": "paper.baselines:balle",
+    "thm:GD_tighter": "paper.gradient_descent:tighter",
+    "thm:GD_tighter:recursion": "paper.gradient_descent:exact_recursion",
+    "thm:GD_baseline": "paper.gradient_descent:baseline",
+    "exact:fixed_order": "paper.quadratic:fixed_order",
+    "exact:full_batch": "paper.quadratic:full_batch",
 }
-"""Label → (module of `paper/`, function that derives it). A statement is derived when first asked for."""
+"""Label → module and function that derives it. A statement is derived when first asked for."""
 
 _ALIASES = {"eps0": "eqn:proof_strongly_convex_first_epoch"}
 
@@ -56,8 +56,8 @@ def statement(label: str) -> Statement:
     if not isinstance(label, str) or label not in _PLACES:
         close = get_close_matches(str(label), [*_PLACES, *_ALIASES], n=2, cutoff=0.5)
         raise UnknownLabel(label, close)
-    module, function = _PLACES[label]
-    found: Statement = getattr(import_module(f".paper.{module}", __package__), function)()
+    module, function = _PLACES[label].split(":")
+    found: Statement = getattr(import_module(f".{module}", __package__), function)()
     return found
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .attack import Instance, _scheme, bound_of, divergence
+from .attack import Instance, bound_of, divergence, scheme_of
 from .errors import ArgumentError, HsdpError, MissingArgument
 from .letters import LETTERS
 from .losses import ClippedLogistic, Quadratic
@@ -68,7 +68,7 @@ def compare(
     >>> found.consistent, found.exact_by
     (True, 'certified mixture')
     """
-    scheme = _scheme(label)
+    scheme = scheme_of(label)
     if method not in METHODS:
         raise ArgumentError("method", method, "no such estimator", f"use {', '.join(METHODS)}")
     if "alpha" not in letters:

@@ -52,6 +52,8 @@ class Statement:
     also: tuple[tuple[str, Expr], ...] = ()
     kind: Literal["theorem", "lemma", "proposition", "corollary", "baseline", "equation", "law"] = "theorem"
     assumes: tuple[str, ...] = ()
+    scheme: Literal["", "fixed", "shuffle", "reshuffle", "without_replacement", "full_batch", "poisson"] = ""
+    """How the batches of the algorithm it bounds are made; empty for a lemma, which bounds no algorithm."""
 
     def __repr__(self) -> str:
         return f"<Statement {self.label}: {self.title}>"

@@ -18,12 +18,12 @@ from hypothesis import strategies as st
 from hsdp_symbolic import Setting, statement
 from hsdp_symbolic.attack import (
     FIGURE,
-    SCHEME,
     Instance,
     attack,
     campaign,
     divergence,
     law,
+    targets,
     tightness,
     worst_instance,
     wrong_bounds,
@@ -477,7 +477,7 @@ class TestEstimators:
 class TestAttacks:
     def test_true_bounds_survive_and_wrong_ones_are_exposed(self):
         exposed = {row.label: row for row in campaign()}
-        assert set(exposed) == set(SCHEME) - {"cor:logistic"}
+        assert set(exposed) == set(targets()) - {"cor:logistic"}
         assert all(row.violations == 0 for row in exposed.values())
         for label, row in exposed.items():
             if label != "thm:amp_samp_wo_replacement:limit":
@@ -502,7 +502,7 @@ class TestAttacks:
         st.sampled_from(
             [
                 label
-                for label, scheme in SCHEME.items()
+                for label, scheme in targets().items()
                 if scheme in ("fixed", "full_batch", "shuffle") and label != "cor:logistic"
             ]
         ),

@@ -277,6 +277,7 @@ def corollary() -> Statement:
     step_size = eta < 2 / (SMOOTHNESS + 2 * lam)
     return Statement(
         label="cor:logistic",
+        scheme="shuffle",
         kind="corollary",
         title="Privacy dynamics of regularised logistic regression",
         where="Corollary 5.3",

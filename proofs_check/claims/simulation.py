@@ -12,7 +12,7 @@ from sympy import Ge, Rational
 from sympy.core.relational import Relational
 
 from hsdp_symbolic import Setting
-from hsdp_symbolic.attack import FIGURE, SCHEME, Attack, attack
+from hsdp_symbolic.attack import FIGURE, Attack, attack, targets
 from hsdp_symbolic.checks import Check, Evidence, Method, Verdict
 from hsdp_symbolic.comparison import Comparison, compare
 from hsdp_symbolic.symbols import R, claimed
@@ -91,7 +91,7 @@ def _attacked(label: str, run: Setting, alpha: int, place: int | None) -> Attack
 
 def claims() -> list[Claim]:
     found = []
-    for label, scheme in SCHEME.items():
+    for label, scheme in targets().items():
         run: Any = _LOGISTIC if label == "cor:logistic" else _FAST
         if label == "eqn:proof_strongly_convex_first_epoch":
             run = run.replace(K=1)

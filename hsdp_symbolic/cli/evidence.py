@@ -1,0 +1,95 @@
+"""`hsdp verify | audit | errata | prove | soundness`: what holds, and why."""
+
+from __future__ import annotations
+
+import argparse
+
+from ..errors import ArgumentError
+from .common import Command, add_letters, letters
+
+EXAMPLE_BOX = "--n 50 --b 2 --K 80:120 --eta 0.01:0.02 --lam 1 --beta 4 --sigma 2 --S_g 4 --alpha 10:15"
+
+
+def register(command: Command) -> None:
+    verify = command("verify", _verify, "run every derivation and check; exit 1 if anything is left undecided or wrong")
+    verify.add_argument("label", metavar="LABEL", nargs="?", help="only what concerns this statement")
+    verify.add_argument("--controls", action="store_true", help="also require that every mutant is rejected")
+    verify.add_argument("--fresh", action="store_true", help="decide everything again, whatever is remembered")
+    verify.add_argument("--ledger", action="store_true", help="write proofs_check/LEDGER.md")
+    verify.add_argument(
+        "--json", nargs="?", const="-", metavar="FILE", help="write the ledger as JSON (default: stdout)"
+    )
+
+    audit = command("audit", _audit, "what is not plainly right in the paper, or the whole story of one claim or item")
+    audit.add_argument("id", metavar="ID", nargs="?", help="a claim (thm:shuffle/bernoulli) or an item (D.5/display-3)")
+
+    errata = command("errata", _errata, "a note of errata to the paper")
+    errata.add_argument("--latex", action="store_true", required=True, help="as a LaTeX document, on stdout")
+
+    prove = command("prove", _prove, "prove or refute an inequality between two statements over a box of parameters")
+    prove.epilog = f'example: hsdp prove "thm:shuffle < mironov2019" {EXAMPLE_BOX}'
+    prove.add_argument(
+        "claim", metavar="CLAIM", nargs="?", help='LABEL < LABEL (or <=, >, >=), e.g. "thm:shuffle < mironov2019"'
+    )
+    add_letters(prove)
+    prove.add_argument("--budget", type=int, default=20_000, metavar="N", help="pieces to examine (default 20000)")
+    prove.add_argument("--file", metavar="FILE", help="write the certificate here; an existing one is continued")
+    prove.add_argument("--replay", metavar="FILE", help="check a certificate, by default with the other engine")
+    prove.add_argument("--engine", metavar="E", help="arb or mpmath (default: arb to prove, mpmath to replay)")
+
+    sound = command("soundness", _soundness, "compare the certified views with the other engine at random settings")
+    sound.add_argument("--cases", type=int, default=100_000, metavar="N", help="settings to compare (default 100000)")
+    sound.add_argument("--seed", type=int, default=0, metavar="S", help="seed of the settings (default 0)")
+    sound.add_argument("--jobs", type=int, metavar="J", help="processes (default: all cores)")
+
+
+def _verify(arguments: argparse.Namespace) -> int:
+    from proofs_check.report import verify
+
+    code = verify(arguments.label, controls=arguments.controls, fresh=arguments.fresh, json_target=arguments.json)
+    if arguments.ledger:
+        from proofs_check.audit import LEDGER, ledger_page
+        from proofs_check.report import examine_all
+
+        from ..files import write_atomically
+
+        write_atomically(LEDGER, ledger_page(examine_all()))
+    return code
+
+
+def _audit(arguments: argparse.Namespace) -> int:
+    from proofs_check.audit import overview, story
+
+    print(story(arguments.id) if arguments.id else overview())
+    return 0
+
+
+def _errata(arguments: argparse.Namespace) -> int:
+    from proofs_check.audit import errata
+
+    print(errata(), end="")
+    return 0
+
+
+def _prove(arguments: argparse.Namespace) -> int:
+    from ..prove import BoxProof, prove_over, replay
+
+    if arguments.replay:
+        proof = BoxProof.load(arguments.replay)
+        holds = replay(proof, engine=arguments.engine or "mpmath")
+        print(f"{proof}\n{'the certificate holds' if holds else 'the certificate does NOT hold'}")
+        return 0 if holds else 1
+    if not arguments.claim:
+        raise ArgumentError("claim", "", "nothing to prove", 'give a claim such as "thm:shuffle < mironov2019"')
+    engine = arguments.engine or "arb"
+    proof = prove_over(letters(arguments), arguments.claim, budget=arguments.budget, file=arguments.file, engine=engine)
+    print(proof)
+    return {"proved": 0, "refuted": 1}.get(str(proof.verdict), 3)
+
+
+def _soundness(arguments: argparse.Namespace) -> int:
+    from proofs_check.soundness import report, soundness
+
+    tally = soundness(arguments.cases, arguments.seed, arguments.jobs)
+    print(report(tally))
+    return 1 if tally.violations else 0

@@ -1,0 +1,100 @@
+"""`hsdp simulate | attack | tightness`: the bounds beside the algorithm itself."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+from ..letters import PARAMETERS
+from .common import Command, add_letters, letters
+
+
+def register(command: Command) -> None:
+    simulation = command(
+        "simulate", _simulate, "run the algorithm of a statement and compare its divergence with the bound"
+    )
+    simulation.epilog = (
+        "example: hsdp simulate thm:shuffle --n 50 --b 2 --K 5 --eta 0.02 --lam 1 --beta 4 --sigma 2 --S_g 4 --alpha 2"
+    )
+    simulation.add_argument("label", metavar="LABEL", help="the paper's label, e.g. thm:shuffle")
+    add_letters(simulation)
+    simulation.add_argument(
+        "--samples", type=int, default=100_000, metavar="N", help="chains on each dataset (default 100000)"
+    )
+    simulation.add_argument("--seed", type=int, default=0, metavar="S", help="seed of the run (default 0)")
+    simulation.add_argument("--jobs", type=int, metavar="J", help="threads (default: all cores)")
+    simulation.add_argument(
+        "--method", default="rao_blackwell", metavar="M", help="rao_blackwell (default), samples or plug_in"
+    )
+    simulation.add_argument("--json", action="store_true", help="print one JSON object")
+
+    attacks = command(
+        "attack",
+        _attack,
+        "search for an instance whose exact divergence exceeds a bound, and for wrong bounds it exposes",
+    )
+    attacks.add_argument("label", metavar="LABEL", nargs="?", help="one statement (default: all with an algorithm)")
+    attacks.add_argument("--json", action="store_true", help="print a JSON list")
+
+    table = command("tightness", _tightness, "bound over worst divergence found, at the figure setting")
+    table.add_argument("--json", action="store_true", help="print a JSON list")
+
+
+def _simulate(arguments: argparse.Namespace) -> int:
+    from ..comparison import compare
+    from ..setting import Setting
+
+    given = letters(arguments)
+    names = [letter.name for letter in PARAMETERS] + ["sigma_squared"]
+    run = Setting(**{name: given.pop(name) for name in names if name in given})
+    found = compare(
+        arguments.label,
+        run,
+        samples=arguments.samples,
+        seed=arguments.seed,
+        jobs=arguments.jobs,
+        method=arguments.method,
+        **given,
+    )
+    if arguments.json:
+        print(json.dumps(found.record()))
+    else:
+        print(f"{found.label}, {found.scheme} batches, {found.samples:,} chains on each dataset, seed {found.seed}")
+        print(f"  estimate  {found.estimate:.6g}   in [{found.ci[0]:.6g}, {found.ci[1]:.6g}] ({found.method}, 95 %)")
+        print(f"  exact     {'not known' if found.exact is None else f'{found.exact:.12g}   ({found.exact_by})'}")
+        print(f"  bound     {found.bound:.12g}   certified")
+        print(f"  ratio     {found.ratio:.4g}   bound / {'estimate' if found.exact is None else 'exact'}")
+    return 0 if found.consistent else 1
+
+
+def _attack(arguments: argparse.Namespace) -> int:
+    from ..attack import campaign
+
+    rows = [row.record() for row in campaign(arguments.label)]
+    if arguments.json:
+        print(json.dumps(rows, ensure_ascii=False, indent=2))
+    else:
+        for row in rows:
+            print(f"{row['label']}: {row['attacks']} attacks, {row['violations']} violations")
+            print(f"    least bound / divergence {row['least_ratio']:.6g}")
+            for wrong, verdict in row["wrong_bounds"].items():
+                print(f"    {wrong}: {verdict}")
+    return 1 if any(row["violations"] for row in rows) else 0
+
+
+def _tightness(arguments: argparse.Namespace) -> int:
+    from ..attack import FIGURE, tightness
+
+    rows = tightness()
+    if arguments.json:
+        print(json.dumps(rows, ensure_ascii=False, indent=2))
+        return 0
+    columns = [name for name in rows[0] if name.startswith("K=")]
+    print(f"bound / worst divergence found, alpha = 15, {FIGURE}")
+    print(f"{'':40} {'j0':>3} " + " ".join(f"{name:>8}" for name in columns))
+    for row in rows:
+        cells = ["" if row[name] is None else f"{row[name]:.3f}".replace("inf", "∞") for name in columns]
+        print(
+            f"{row['label']:40} {'' if row['j0'] is None else row['j0']:>3} " + " ".join(f"{cell:>8}" for cell in cells)
+        )
+    return 0

@@ -1,0 +1,186 @@
+"""`hsdp list | show | eval | latex`: the statements and their views."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import TYPE_CHECKING, Any
+
+from ..errors import ArgumentError
+from ..letters import ARGUMENTS, PARAMETERS
+from .common import EXAMPLE, Command, add_letters, letters
+
+if TYPE_CHECKING:
+    from ..setting import Setting
+    from ..statement import Statement
+
+
+def register(command: Command) -> None:
+    listing = command("list", _list, "list all statements in the paper's order")
+    listing.add_argument("--json", action="store_true", help="print a JSON list")
+
+    show = command("show", _show, "show a statement, its hypotheses and its derivation with the evidence of each step")
+    show.add_argument("label", metavar="LABEL", help="the paper's label, e.g. thm:strconvexsmooth")
+
+    evaluate = command("eval", _eval, "evaluate a statement: a certified bracket and a float")
+    evaluate.epilog = f"example: {EXAMPLE}"
+    evaluate.add_argument("label", metavar="LABEL", help="the paper's label, e.g. thm:strconvexsmooth")
+    add_letters(evaluate)
+    evaluate.add_argument("--engine", default="arb", metavar="E", help="arb (default), mpmath, or both (must overlap)")
+    evaluate.add_argument("--rtol", default="1e-20", metavar="W", help="relative width of the bracket (default 1e-20)")
+    evaluate.add_argument("--exact", action="store_true", help="also print the exact rational")
+    evaluate.add_argument("--json", action="store_true", help="print one JSON object")
+
+    latex = command("latex", _latex, "print a statement in LaTeX, in the paper's notation")
+    latex.add_argument("label", metavar="LABEL", help="the paper's label, e.g. thm:strconvexsmooth")
+
+
+def _list(arguments: argparse.Namespace) -> int:
+    from proofs_check.cache import derivation_verdicts
+
+    from ..catalogue import statements
+
+    verdicts = derivation_verdicts()
+    rows = [
+        {
+            "label": s.label,
+            "kind": s.kind,
+            "verdict": verdicts[s.label],
+            "where": s.where,
+            "title": s.title,
+            "says": s.says,
+            "needs": s.needs,
+        }
+        for s in statements()
+    ]
+    if arguments.json:
+        print(json.dumps(rows, ensure_ascii=False, indent=2))
+        return 0
+    columns = ("label", "kind", "verdict", "where")
+    widths = [max(len(str(row[column])) for row in rows) for column in columns]
+    for row in rows:
+        cells = [f"{row[column]!s:{width}}" for column, width in zip(columns, widths, strict=True)]
+        print("  ".join([*cells, str(row["title"])]).rstrip())
+    return 0
+
+
+def _show(arguments: argparse.Namespace) -> int:
+    from ..catalogue import statement
+    from ..tex import plain
+
+    found = statement(arguments.label)
+    print(f"{found.label}: {found.title}")
+    print(f"{found.where}. {found.says}\n")
+    print(f"LaTeX       {found.latex()}")
+    print(f"Computed    {plain(found.expr)}")
+    print(f"where       {_abbreviations(found)}")
+    for assumption in found.assumes:
+        print(f"Assumes     {assumption}")
+    print("Needs       " + (", ".join(map(plain, found.hypotheses)) or "none beyond the ranges of the letters"))
+    if found.uses:
+        print("Rests on    " + ", ".join(found.uses))
+    print("\nDerivation")
+    passed = True
+    for number, step in enumerate(found.steps, start=1):
+        evidence = step.check.verify()
+        passed &= evidence.verdict.passes
+        print(f"{number:3}. {step.says}")
+        print(f"     {plain(step.check.formula())}")
+        print(f"     {evidence.verdict} [{evidence.method}; {evidence.scope}] {evidence.detail}")
+    return 0 if passed else 1
+
+
+def _abbreviations(found: Statement) -> str:
+    """The abbreviations that occur in a statement, spelled out."""
+    from ..symbols import ABBREVIATIONS
+    from ..tex import plain
+
+    used = {symbol for symbol in ABBREVIATIONS if found.expr.has(symbol)}
+    return (
+        ", ".join(f"{symbol} = {plain(ABBREVIATIONS[symbol])}" for symbol in ABBREVIATIONS if symbol in used)
+        or "no abbreviation"
+    )
+
+
+def _eval(arguments: argparse.Namespace) -> int:
+    from ..catalogue import statement
+    from ..setting import Setting, admit
+
+    found = statement(arguments.label)
+    given = letters(arguments)
+    used = {*found.needs, *(("sigma_squared",) if "sigma" in found.needs else ())}
+    given = {name: value for name, value in given.items() if name in used or not isinstance(value, tuple)}
+    ranges = {name: value for name, value in given.items() if isinstance(value, tuple)}
+    names = [letter.name for letter in PARAMETERS] + ["sigma_squared"]
+    run = Setting(**{name: given[name] for name in names if name in given and name not in ranges})
+    extra = {
+        letter.name: given[letter.name] for letter in ARGUMENTS if letter.name in given and letter.name in found.needs
+    }
+    if ranges:
+        return _eval_range(arguments, found, run, extra | ranges)
+    bracket = found.enclose(run, rtol=arguments.rtol, engine=arguments.engine, **extra)
+    lower, upper = bracket.decimals(max(20, _digits_for(arguments.rtol)))
+    numeric = _float_or_none(found, run, extra)
+    exact = str(found.exact(run, **extra)) if arguments.exact else None
+    if arguments.json:
+        record = {
+            "label": found.label,
+            "lower": lower,
+            "upper": upper,
+            "numeric": numeric,
+            "engine": arguments.engine,
+            "setting": {**run.exact_strings(), **{name: str(admit(name, value)) for name, value in extra.items()}},
+        }
+        if exact:
+            record["exact"] = exact
+        print(json.dumps(record))
+        return 0
+    print(f"{found.label} ({found.where})")
+    print(f"  lower    {lower}")
+    print(f"  upper    {upper}   certified ({arguments.engine})")
+    print(f"  numeric  {'outside the range of doubles' if numeric is None else repr(numeric)}")
+    if exact:
+        print(f"  exact    {exact}")
+    return 0
+
+
+def _eval_range(arguments: argparse.Namespace, found: Statement, run: Setting, given: dict[str, Any]) -> int:
+    """A certified range over ranges of letters."""
+    if arguments.exact:
+        raise ArgumentError("exact", "with a range", "a range has no exact value", "leave out --exact")
+    _digits_for(arguments.rtol)  # refused if it is no number, although a range needs none
+    bracket = found.enclose(run, engine=arguments.engine, **given)
+    lower, upper = bracket.decimals()
+    if arguments.json:
+        box = {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
+        record = {"label": found.label, "lower": lower, "upper": upper, "engine": arguments.engine}
+        print(json.dumps({**record, "setting": {**run.exact_strings(), **box}}))
+        return 0
+    print(f"{found.label} ({found.where}) over the whole range")
+    print(f"  lower    {lower}")
+    print(f"  upper    {upper}   certified ({arguments.engine})")
+    return 0
+
+
+def _float_or_none(found: Statement, run: Setting, extra: dict[str, str]) -> float | None:
+    """The float view, or None where it does not fit: the certified bracket stands without it."""
+    from ..errors import OutsideDoubleRange
+
+    try:
+        return float(found.numeric(run, **extra))
+    except OutsideDoubleRange:
+        return None
+
+
+def _digits_for(rtol: str) -> int:
+    """Enough significant digits for a bracket of this relative width not to be blurred by its own printing."""
+    from ..setting import to_fraction
+
+    return len(str(int(1 / to_fraction("rtol", rtol)))) + 1
+
+
+def _latex(arguments: argparse.Namespace) -> int:
+    from ..catalogue import statement
+
+    print(statement(arguments.label).latex())
+    return 0
