@@ -127,6 +127,10 @@ class Statement:
 
         return statement_latex(self)
 
+    def point(self, setting: Setting, /, **arguments: Any) -> dict[str, Fraction]:
+        """The exact value of every letter given (the noise as `sigma2`), with the hypotheses checked."""
+        return self._admit(setting, arguments)
+
     @cached_property
     def _program(self) -> Program:
         from .program import compile_expression

@@ -74,7 +74,7 @@ TEX: dict[Symbol, str] = {
     q: r"(1-\eta\lambda)",
     q_half: r"\left(1-\frac{\eta\lambda}{2}\right)",
     q_balle: r"\left(1-\frac{2\eta\beta\lambda}{\beta+\lambda}\right)",
-    rest: r"\lceil \frac{n}{2b} \rceil",
+    rest: r"\lceil \frac{n/b}{2} \rceil",
     rho0: r"\rho_0",
     rho_n: r"\rho_n",
     rho_mul: r"\rho_{mul}",
@@ -121,3 +121,17 @@ s_unit, tilt = Symbol("s_unit", positive=True), Symbol("t_tilt", positive=True)
 excess = Symbol("alpha-1", positive=True)
 extra_epochs = Symbol("K-1", integer=True, nonnegative=True)
 epoch_factor, epoch_cost = Symbol("r_epoch", positive=True), Symbol("A_epoch", positive=True)
+
+TEX |= {
+    excess: r"(\alpha-1)",
+    extra_epochs: "(K-1)",
+    d_mu: r"\dot{\mu}",
+    d_nu: r"\dot{\nu}",
+    small: "y",
+    e_small: "e_y",
+    level: "s",
+    order_y: "y",
+    unit: "x_0",
+    time: r"\tau",
+    radius: "r",
+}

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from importlib import import_module
 from pathlib import Path
 
 from hsdp_symbolic.errors import ArgumentError
 from hsdp_symbolic.tex import plain
+from hsdp_symbolic.tex.words import to_latex
 
 from .inventory import Item, stored
 from .ledger import PARTS, Claim, Entry, Note, claims, coverage, examine
@@ -186,86 +186,3 @@ def errata() -> str:
 
 def _short(text: str) -> str:
     return text if len(text) <= 120 else text[:117] + "..."
-
-
-_WORDS = r"""
-α \alpha β \beta γ \gamma δ \delta ε \varepsilon ζ \zeta η \eta θ \theta κ \kappa λ \lambda μ \mu ν \nu ξ \xi π \pi
-ρ \rho σ \sigma τ \tau φ \varphi χ \chi ψ \psi ω \omega Γ \Gamma Δ \Delta Θ \Theta Λ \Lambda Π \Pi Σ \Sigma Φ \Phi
-Ψ \Psi Ω \Omega ∏ \prod ∑ \sum ₀ _0 ₁ _1 ₂ _2 ₃ _3 ₄ _4 ₅ _5 ₆ _6 ₇ _7 ₈ _8 ₉ _9 ⁰ ^0 ¹ ^1 ² ^2 ³ ^3 ⁴ ^4 ⁵ ^5 ⁶ ^6 ⁷ ^7
-⁸ ^8 ⁹ ^9 ⁻ ^- ᵀ ^T ⁿ ^n ᵏ ^k ᵢ _i ⱼ _j ₖ _k ₙ _n ≤ \le ≥ \ge ≠ \ne ≈ \approx ∞ \infty ∈ \in ∉ \notin · \cdot × \times
-− - → \to ↦ \mapsto ← \leftarrow ‖ \Vert ∂ \partial ∇ \nabla ⌊ \lfloor ⌋ \rfloor ⌈ \lceil ⌉ \rceil ∫ \int √ \surd
-ℓ \ell ½ \tfrac12 ⟨ \langle ⟩ \rangle 𝔼 \mathbb{E} ℝ \mathbb{R} ± \pm ′ ' ⪯ \preceq ⪰ \succeq ⇔ \Leftrightarrow
-⇒ \Rightarrow ≪ \ll ≫ \gg ∝ \propto … \ldots ≡ \equiv ∀ \forall ∃ \exists ∘ \circ ⊂ \subset
-⊗ \otimes ⊕ \oplus ∼ \sim ∪ \cup ∩ \cap ↓ \downarrow ˣ ^x ᵗ ^t û \hat{u}
-""".split()  # noqa: SIM905 — a table to be read
-_MATHS = dict(zip(_WORDS[::2], _WORDS[1::2], strict=True))
-_TEXT = {"“": "``", "”": "''", "’": "'", "‘": "`", "–": "--", "—": "---"} | {
-    "é": r"\'e",
-    "ö": r"\"o",
-    "ü": r"\"u",
-    "§": r"\S{}",
-}
-_ESCAPED = (
-    {c: f"\\ensuremath{{{c}}}" for c in "<>|"}
-    | {c: f"\\{c}" for c in "&%$#_{}"}
-    | {
-        "~": r"\textasciitilde{}",
-        "^": r"\textasciicircum{}",
-        "\\": r"\textbackslash{}",
-    }
-)
-
-
-_ACCENTS = {"\u0304": r"\bar", "\u0303": r"\tilde", "\u0302": r"\hat"}
-_TOKEN = re.compile(
-    r"(?P<accented>.[\u0302-\u0304])"
-    r"|(?P<raised>\^)(?=[\w(])"
-    r"|(?<![A-Za-z0-9_:])(?P<base>[^\W\d_])_(?=[\w(])"
-    r"|(?P<single>.)",
-    re.S,
-)
-
-
-def to_latex(text: str) -> str:
-    """Plain text with Unicode mathematics as ASCII LaTeX; a character without a translation is an error."""
-    out, place = [], 0
-    while place < len(text):
-        match = _TOKEN.match(text, place)
-        assert match is not None
-        place = match.end()
-        if match["accented"]:
-            letter, accent = match["accented"][0], match["accented"][1]
-            out.append(f"\\ensuremath{{{_ACCENTS[accent]}{{{letter}}}}}")
-        elif match["raised"] or match["base"]:
-            if match["base"]:
-                out.append(_character(match["base"]))
-            end = _end_of_group(text, place)
-            inner = text[place + 1 : end - 1] if text[place] == "(" else text[place:end]
-            out.append(f"\\ensuremath{{{'^' if match['raised'] else '_'}{{{to_latex(inner)}}}}}")
-            place = end
-        else:
-            out.append(_character(match["single"]))
-    return "".join(out)
-
-
-def _end_of_group(text: str, place: int) -> int:
-    """Where an exponent or index that starts at `place` ends: a bracketed group, a number, or one character."""
-    if text[place] != "(":
-        number = re.compile(r"\d+").match(text, place)
-        return number.end() if number else place + 1
-    depth = 0
-    for end in range(place, len(text)):
-        depth += {"(": 1, ")": -1}.get(text[end], 0)
-        if depth == 0:
-            return end + 1
-    return place + 1
-
-
-def _character(character: str) -> str:
-    if character in _MATHS:
-        return f"\\ensuremath{{{_MATHS[character]}}}"
-    if character in _ESCAPED or character in _TEXT:
-        return _ESCAPED.get(character) or _TEXT[character]
-    if character.isascii():
-        return character
-    raise ValueError(f"no LaTeX for {character!r} (U+{ord(character):04X})")

@@ -1,4 +1,4 @@
-"""`hsdp list | show | eval | latex`: the statements and their views."""
+"""`hsdp list | show | eval`: the statements and their views."""
 
 from __future__ import annotations
 
@@ -30,9 +30,6 @@ def register(command: Command) -> None:
     evaluate.add_argument("--rtol", default="1e-20", metavar="W", help="relative width of the bracket (default 1e-20)")
     evaluate.add_argument("--exact", action="store_true", help="also print the exact rational")
     evaluate.add_argument("--json", action="store_true", help="print one JSON object")
-
-    latex = command("latex", _latex, "print a statement in LaTeX, in the paper's notation")
-    latex.add_argument("label", metavar="LABEL", help="the paper's label, e.g. thm:strconvexsmooth")
 
 
 def _list(arguments: argparse.Namespace) -> int:
@@ -177,10 +174,3 @@ def _digits_for(rtol: str) -> int:
     from ..setting import to_fraction
 
     return len(str(int(1 / to_fraction("rtol", rtol)))) + 1
-
-
-def _latex(arguments: argparse.Namespace) -> int:
-    from ..catalogue import statement
-
-    print(statement(arguments.label).latex())
-    return 0

@@ -1,0 +1,14 @@
+"""LaTeX and Markdown, generated from the symbolic objects: one printer, several views.
+
+`printer` knows how each node is written, and refuses a node it does not know; `layout` breaks long formulas; `views`
+are a statement, its hypotheses, its derivation and its values at a setting; `document` is all of them in one file, and
+the macros other papers can use; `words` turns the sentences of the package into LaTeX.
+
+A new node needs one method `_print_<Node>` in `printer.PaperPrinter` and, for the round trip, one rule in
+`tests/latex_reader.py`; a new symbol whose name is not letters with an index needs a line in `symbols.TEX`.
+"""
+
+from .printer import PaperPrinter, latex, plain
+from .views import statement_latex
+
+__all__ = ["PaperPrinter", "latex", "plain", "statement_latex"]

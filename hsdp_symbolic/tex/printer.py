@@ -1,0 +1,357 @@
+"""How every node is written in the paper's notation: the only place that knows.
+
+The printer is closed: a node without a rule here is an error, never a guess.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from sympy import (
+    Add,
+    Basic,
+    Derivative,
+    Eq,
+    Expr,
+    Integral,
+    Max,
+    Min,
+    Mul,
+    NumberSymbol,
+    Or,
+    Piecewise,
+    Pow,
+    Rational,
+    S,
+    Subs,
+    Symbol,
+    Tuple,
+    binomial,
+    ceiling,
+    exp,
+    factorial,
+    floor,
+    log,
+)
+from sympy.core.function import AppliedUndef
+from sympy.core.relational import Relational
+from sympy.printing.latex import LatexPrinter
+
+from ..errors import UnsupportedNode
+from ..nodes import (
+    Dot,
+    Expm1,
+    FirstEpoch,
+    GeometricSum,
+    LogAverage,
+    LogMeanExp,
+    LogMix,
+    Named,
+    Over,
+    Plus,
+    PowerSum,
+    SampledGaussian,
+)
+from ..symbols import TEX, hit, sigma, sigma2
+
+_FROM_SYMPY = (
+    *(Add, Mul, Pow, Symbol, Rational, NumberSymbol, exp, log, Max, Min, floor, ceiling, binomial, factorial),
+    *(Derivative, Subs, Integral, Relational, Or, AppliedUndef, Piecewise, Tuple),
+    *(type(S.Infinity), type(S.NegativeInfinity), type(S.true)),
+)
+"""SymPy's own nodes that its printer writes as we want them."""
+
+_PLAIN_NAME = re.compile(r"([A-Za-z]+)(?:_([A-Za-z]+\d*|\d+)|(\d+))?")
+_GREEK = re.compile("alpha|beta|gamma|delta|eta|theta|kappa|lambda|mu|nu|xi|pi|rho|sigma|tau|phi|chi|psi|omega")
+_SUMMATION_LETTERS = ("s", "r", "l")
+_PAPERS_ORDER = (
+    "alpha",
+    "rho0",
+    "rho_n",
+    "rho_mul",
+    "c",
+    "eta",
+    "lam",
+    "beta",
+    "S_g",
+    "sigma2",
+    "sigma",
+    "b",
+    "n",
+    "K",
+)
+
+
+class PaperPrinter(LatexPrinter):
+    """SymPy's printer with the paper's notation, in written order; with `sort`, in the paper's order of letters.
+
+    `names` overrides how symbols are written; `values` puts numbers in their place.
+    """
+
+    def __init__(
+        self,
+        *,
+        sort: bool = False,
+        names: Mapping[Symbol, str] | None = None,
+        values: Mapping[Symbol, Fraction] | None = None,
+        first_epoch: str = r"\varepsilon_0^{%s}(%s)",
+        average: str = r"\underset{%s}{Avg}",
+    ) -> None:
+        super().__init__({"order": "none", "fold_short_frac": False, "long_frac_ratio": None})
+        self.sort, self.values = sort, dict(values or {})
+        self.names = {**TEX, **(names or {})}
+        self.first_epoch, self.average = first_epoch, average
+
+    def _print(self, expr: Any, **kwargs: Any) -> str:
+        if isinstance(expr, Basic) and not isinstance(expr, _FROM_SYMPY):
+            known = f"_print_{type(expr).__name__}"
+            if known not in PaperPrinter.__dict__:
+                raise UnsupportedNode(
+                    f"no LaTeX for the node {type(expr).__name__}; give it a method {known} in tex/printer.py, "
+                    "or show it under a name (nodes.Named) with its recursion in `also`"
+                )
+        text: str = super()._print(expr, **kwargs)
+        return text
+
+    # Letters and numbers
+
+    def _print_Symbol(self, expr: Symbol, style: str = "plain") -> str:
+        if expr in self.values:
+            return number(self.values[expr])
+        return self.names[expr] if expr in self.names else _plain_name(expr.name)
+
+    def _print_AppliedUndef(self, expr: AppliedUndef, exp: str | None = None) -> str:
+        raised = f"^{{{exp}}}" if exp else ""
+        return rf"{expr.func.__name__}{raised}\left({', '.join(map(self._print, expr.args))}\right)"
+
+    def _print_Function(self, expr: AppliedUndef, exp: str | None = None) -> str:
+        return self._print_AppliedUndef(expr, exp)
+
+    # Sums, products, powers
+
+    def _print_Add(self, expr: Add, order: str | None = None) -> str:
+        return self._print_Plus(Plus(*self.terms(expr)))
+
+    def terms(self, expr: Expr) -> list[Expr]:
+        """The terms of a sum in the order they are written."""
+        if isinstance(expr, Plus):
+            return list(expr.args)
+        # K − 1 and n/b − j, not −1 + K and −j + n/b; but 1 − q stays as it is.
+        terms = sorted(expr.args, key=self._place) if self.sort else expr.args
+        return sorted(terms, key=lambda term: bool(term.could_extract_minus_sign()))
+
+    def _print_Plus(self, expr: Plus) -> str:
+        first, *others = map(self._print, expr.args)
+        return first + "".join(f" - {text[1:].lstrip()}" if text.startswith("-") else f" + {text}" for text in others)
+
+    def _print_Mul(self, expr: Expr) -> str:
+        if isinstance(expr, Mul):
+            expr = Mul(*self.factors(expr), evaluate=False)
+        text: str = super()._print_Mul(expr)
+        return text
+
+    def factors(self, expr: Expr) -> list[Expr]:
+        """The factors of a product in the order they are written."""
+        return sorted(expr.args, key=self._place) if self.sort and not isinstance(expr, Dot) else list(expr.args)
+
+    def _place(self, factor: Expr) -> tuple[Any, ...]:
+        """Where a factor or term stands: numbers, letters in the paper's order, brackets, functions, sums last."""
+        base = factor.base if isinstance(factor, Pow) else factor
+        if factor.is_number:
+            return (0, 0, "")
+        if isinstance(base, Symbol):
+            known = _PAPERS_ORDER.index(base.name) if base.name in _PAPERS_ORDER else len(_PAPERS_ORDER)
+            return (1, known, base.name)
+        return (4 if factor.has(GeometricSum, Integral) else 3 if base.is_Function else 2, 0, str(factor))
+
+    def _print_Dot(self, expr: Dot) -> str:
+        last = len(expr.args) - 1
+        texts = []
+        for place, factor in enumerate(expr.args):
+            text = self._print(factor)
+            open_ended = place < last and isinstance(factor, (GeometricSum, PowerSum))
+            grouped = isinstance(factor, (Add, Plus)) or open_ended or (place > 0 and text.startswith("-"))
+            texts.append(rf"\left({text}\right)" if grouped else text)
+        return r" \cdot ".join(texts)
+
+    def _needs_mul_brackets(self, expr: Expr, first: bool = False, last: bool = False) -> bool:
+        if isinstance(expr, (Plus, Expm1)):
+            return True
+        if not last and (isinstance(expr, (GeometricSum, PowerSum)) or "/" in self._letter(expr)):
+            return True
+        return bool(super()._needs_mul_brackets(expr, first=first, last=last))
+
+    def _letter(self, expr: Expr) -> str:
+        return self._print(expr) if isinstance(expr, Symbol) else ""
+
+    def _print_Pow(self, expr: Pow) -> str:
+        base, power = expr.args
+        if base == sigma and power == 2 and sigma2 in self.values and sigma not in self.values:
+            return self._print(sigma2)
+        negative = power.is_Rational and power.is_negative
+        if isinstance(base, (GeometricSum, PowerSum, Dot, Plus, Over, Expm1, LogMix, LogMeanExp)) and not negative:
+            if power == S.Half:
+                return rf"\sqrt{{{self._print(base)}}}"
+            return rf"\left({self._print(base)}\right)^{{{self._print(power)}}}"
+        text: str = super()._print_Pow(expr)
+        return text
+
+    def _helper_print_standard_power(self, expr: Pow, template: str) -> str:
+        base = self._letter(expr.base)
+        if "/" in base or base.startswith((r"\frac", r"\partial")):
+            return template % (rf"\left({base}\right)", self._print(expr.exp))
+        text: str = super()._helper_print_standard_power(expr, template)
+        return text
+
+    def _print_Over(self, expr: Over) -> str:
+        top, bottom = map(self._print, expr.args)
+        return rf"\frac{{{top}}}{{{bottom}}}"
+
+    def _print_GeometricSum(self, expr: GeometricSum) -> str:
+        x, k = expr.args
+        base, power = (x.base, x.exp) if isinstance(x, Pow) else (x, S.One)
+        index = self._free_letter(x, *_SUMMATION_LETTERS)
+        if power == 1:
+            exponent = index
+        elif power.is_Integer:
+            exponent = f"{self._print(power)}{index}"
+        else:
+            text = self._print(power)
+            grouped = isinstance(power, (Add, Plus)) or text.startswith("-")
+            exponent = rf"{index} \left({text}\right)" if grouped else f"{index} {text}"
+        return rf"\sum_{{{index}=0}}^{{{self._print(_one_less(k))}}} {self._raised(base)}^{{{exponent}}}"
+
+    def _print_PowerSum(self, expr: PowerSum) -> str:
+        x, k = expr.args
+        index = self._free_letter(x, "k", *_SUMMATION_LETTERS)
+        return rf"\sum_{{{index}=1}}^{{{self._print(k)}}} {self._raised(x)}^{{{index}}}"
+
+    def _raised(self, base: Expr) -> str:
+        """`base` ready to carry an exponent."""
+        text = self._print(base)
+        if not isinstance(base, Symbol) or "/" in text or text.startswith(r"\frac"):
+            return rf"\left({text}\right)"
+        return f"{{{text}}}" if "^" in text else text
+
+    def _free_letter(self, body: Expr, *letters: str) -> str:
+        """A letter for an index of summation that the body uses neither for a symbol nor for a sum of its own."""
+        taken = {self._print(symbol) for symbol in body.free_symbols}
+        free = [letter for letter in letters if letter not in taken][len(body.atoms(GeometricSum, PowerSum)) :]
+        if not free:
+            raise UnsupportedNode(f"no letter left for the index of a sum over {body}")
+        return free[0]
+
+    # Exponentials and averages
+
+    def _print_Expm1(self, expr: Expm1) -> str:
+        return f"{self._print(exp(expr.args[0]))} - 1"
+
+    def _print_LogMix(self, expr: LogMix) -> str:
+        w, x, y = expr.args
+        one, other = Dot(w, exp(x)), Dot(1 - w, exp(y)) if y != 0 else 1 - w
+        return rf"\log\left({self._print(Plus(one, other))}\right)"
+
+    def _print_LogAverage(self, expr: LogAverage) -> str:
+        body, place, count = expr.args
+        held, self.values = self.values, {s: v for s, v in self.values.items() if s != place}
+        over, text = rf"0 \leq {self._print(place)} < {self._print(count)}", self._print(body)
+        self.values = held
+        return rf"\log\left({self.average % over} e^{{{text}}}\right)"
+
+    def _print_LogMeanExp(self, expr: LogMeanExp) -> str:
+        body, index, count = map(self._print, expr.args)
+        over = rf"1 \leq {index} \leq {count}"
+        return rf"\log\left({self.average % over} e^{{{body}}}\right)"
+
+    def _print_SampledGaussian(self, expr: SampledGaussian) -> str:
+        order = self.values.get(expr.args[2], expr.args[2])
+        p, rho, alpha = map(self._print, expr.args)
+        self._free_letter(Tuple(*expr.args), "k")
+        if order.is_integer() if isinstance(order, Fraction) else not order.is_number or order.is_integer:
+            weight = rf"\binom{{{alpha}}}{{k}} \left(1 - {p}\right)^{{{alpha} - k}} \left({p}\right)^{{k}}"
+            return rf"\log\left(\sum_{{k=0}}^{{{alpha}}} {weight} e^{{{rho} k \left(k - 1\right)}}\right)"
+        # The binomial sum is for whole orders; the moment itself is for all.
+        law = r"\underset{x \sim \mathcal{N}(0, 1)}{\mathrm{E}}"
+        return rf"\log\left({law} \left(1 - {p} + {p} e^{{\sqrt{{2 \cdot {rho}}} x - {rho}}}\right)^{{{alpha}}}\right)"
+
+    # Names and cases
+
+    def _print_FirstEpoch(self, expr: FirstEpoch) -> str:
+        index, order = expr.args
+        return self.first_epoch % (self._print(index), self.names.get(order, "") or self._print(order))
+
+    def _print_Named(self, expr: Named, exp: str | None = None) -> str:
+        return self.raw(str(expr.args[0])) + (f"^{{{exp}}}" if exp else "")
+
+    def raw(self, text: str) -> str:
+        """A name the paper has for something, which no symbol stands for."""
+        return text
+
+    def _print_Piecewise(self, expr: Piecewise) -> str:
+        (first, condition), (second, _) = expr.args
+        if condition.free_symbols <= self.values.keys():
+            numbers = {symbol: Rational(self.values[symbol]) for symbol in condition.free_symbols}
+            return self._print(first if condition.subs(numbers) == True else second)  # noqa: E712 — SymPy booleans
+        if condition.lhs == hit:
+            rows = ((first, r"i_0 \in B_k^j"), (second, r"i_0 \notin B_k^j"))
+        else:
+            rows = ((first, self._print(condition)), (second, r"\text{otherwise}"))
+        body = r" \\ ".join(f"{self._print(value)} & {condition}" for value, condition in rows)
+        return rf"\begin{{cases}} {body} \end{{cases}}"
+
+    def _print_Or(self, expr: Or) -> str:
+        return r" \text{ or } ".join(map(self._print, sorted(expr.args, key=str)))
+
+    def _print_ExprCondPair(self, expr: Basic) -> str:
+        raise UnsupportedNode("a case is printed by its Piecewise")
+
+
+def _one_less(count: Expr) -> Expr:
+    """count − 1, in the order written if `count` is a display tree."""
+    if not isinstance(count, Plus):
+        return count - 1
+    terms = [term for term in count.args if not term.is_number]
+    constant = sum(term for term in count.args if term.is_number) - 1
+    return Plus(*terms, constant) if constant != 0 else Plus(*terms)
+
+
+def _plain_name(name: str) -> str:
+    """A name made of letters and an index, as LaTeX: E_w2, tau_u, M; anything else is an error."""
+    match = _PLAIN_NAME.fullmatch(name)
+    if not match:
+        raise UnsupportedNode(f"no LaTeX for the symbol {name!r}; give it a line in symbols.TEX")
+    base, index = match[1], match[2] or match[3]
+    return _word(base) + (f"_{{{_word(index)}}}" if index else "")
+
+
+def _word(text: str) -> str:
+    if _GREEK.fullmatch(text):
+        return f"\\{text}"
+    return text if len(text) == 1 or not text.isalpha() else rf"\mathrm{{{text}}}"
+
+
+def number(value: Fraction, places: int = 18) -> str:
+    """An exact number: digits, a decimal where it ends within `places`, else a fraction."""
+    if value.denominator == 1:
+        return str(value.numerator)
+    for place in range(1, places + 1):
+        scaled = value * 10**place
+        if scaled.denominator == 1:
+            digits = str(abs(scaled.numerator)).rjust(place + 1, "0")
+            return f"{'-' if value < 0 else ''}{digits[:-place]}.{digits[-place:]}"
+    return f"{'-' if value < 0 else ''}\\frac{{{abs(value.numerator)}}}{{{value.denominator}}}"
+
+
+def latex(expr: Expr) -> str:
+    """`expr` in the paper's notation, in the order written."""
+    text: str = PaperPrinter().doprint(expr)
+    return text
+
+
+def plain(expr: object) -> str:
+    """`expr` in one line of plain text, for the terminal."""
+    text = f"{expr.lhs} = {expr.rhs}" if isinstance(expr, Eq) else str(expr)
+    return text.replace("**", "^").replace("sigma2", "sigma^2")

@@ -1,0 +1,264 @@
+"""The views of one statement: formula, hypotheses, derivation with evidence, values at a setting.
+
+A view is a list of blocks; `render` writes blocks as LaTeX or as Markdown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Literal
+
+from sympy import Expr, Symbol
+
+from .. import symbols
+from ..checks import ALL_PARAMETERS, Check, Cited, Evidence, Induction, Limit, Method
+from ..errors import HsdpError
+from ..letters import LETTERS
+from ..nodes import FirstEpoch, SampledGaussian
+from .layout import rows
+from .printer import PaperPrinter, number
+from .words import to_latex, to_markdown
+
+if TYPE_CHECKING:
+    from ..setting import Setting
+    from ..statement import Statement
+
+Format = Literal["latex", "markdown"]
+_RELATIONS = {"<=": r"\leq", ">=": r"\geq", "=": "=", "==": "=", "<": "<", ">": ">"}
+
+
+@dataclass(frozen=True)
+class Maths:
+    """A formula within a sentence."""
+
+    tex: str
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """Words, and formulas within them."""
+
+    parts: tuple[str | Maths, ...]
+
+
+@dataclass(frozen=True)
+class Display:
+    """The rows of an aligned display."""
+
+    rows: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Steps:
+    """A derivation: each step's words and the rows of its formula."""
+
+    steps: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+Block = Paragraph | Display | Steps
+
+
+def statement_latex(statement: Statement, printer: PaperPrinter | None = None) -> str:
+    """The whole statement: what is bounded, the relation, the expression in the paper's order."""
+    printer = printer or PaperPrinter()
+    first, *others = [
+        (lead, f"{name} {_RELATIONS[sign]} {printer.doprint(expr)}")
+        for lead, name, sign, expr in _equations(statement, printer)
+    ]
+    lines = [first[1], *(rf"\quad\text{{{lead}}}\quad {text}" for lead, text in others)]
+    return "\n".join(lines + [rf"\quad {note}" for note in _notes(statement, printer)])
+
+
+def _equations(statement: Statement, printer: PaperPrinter) -> list[tuple[str, str, str, Expr]]:
+    """The equations a statement is printed as: a lead-in word, left side, relation, right side."""
+    found: list[tuple[str, str, str, Expr]] = [("", printer.raw(statement.bounds), statement.relation, statement.shown)]
+    found += [("with", printer.raw(name), "=", expr) for name, expr in statement.also]
+    if statement.shown.has(FirstEpoch) and not statement.also:
+        from ..catalogue import statement as lookup
+
+        (_, _, relation, expr) = _equations(lookup("eps0"), printer)[0]
+        found.append(("where", printer.doprint(FirstEpoch(symbols.j, symbols.alpha)), relation, expr))
+    return found
+
+
+def _notes(statement: Statement, printer: PaperPrinter) -> list[str]:
+    if statement.shown.has(SampledGaussian) and symbols.alpha not in printer.values:
+        return [r"\text{for whole orders}\ \alpha"]
+    return []
+
+
+def statement_rows(statement: Statement, printer: PaperPrinter, value: str = "") -> tuple[str, ...]:
+    """The statement as the rows of an aligned display, broken where it is long; `value` ends the first formula."""
+    found: list[str] = []
+    for lead, name, sign, expr in _equations(statement, printer):
+        lines = rows(printer, rf"\text{{{lead}}}\quad {name}" if lead else name, _RELATIONS[sign], expr)
+        found += lines if lead or not value else [*lines, rf"&\quad {value}"]
+    return (*found, *(f"& {note}" for note in _notes(statement, printer)))
+
+
+def display(statement: Statement) -> Display:
+    """The statement as a display."""
+    return Display(statement_rows(statement, PaperPrinter()))
+
+
+def hypotheses(statement: Statement) -> list[Block]:
+    """What is assumed, in words and as relations; ends in "Then", ready for the display."""
+    printer = PaperPrinter(sort=True)
+    parts: list[str | Maths] = []
+    if statement.assumes:
+        parts.append(f"Assume that {'; '.join(statement.assumes)}. ")
+    for place, hypothesis in enumerate(statement.hypotheses):
+        parts += ["Let " if place == 0 else ", ", Maths(printer.doprint(hypothesis))]
+    parts.append(". Then" if statement.hypotheses else "Then")
+    return [Paragraph(tuple(parts))]
+
+
+def derivation(statement: Statement) -> tuple[list[Block], bool]:
+    """Every step with its words, its formula and its evidence, each verified now; and whether all of them pass."""
+    found, passed = [], True
+    for number_, step in enumerate(statement.steps, start=1):
+        evidence = step.check.verify()
+        passed &= evidence.verdict.passes
+        found.append((f"{number_}. {step.says} [{_support(evidence)}]", tuple(_formula_rows(step.check))))
+    return [Steps(tuple(found))], passed
+
+
+def _support(evidence: Evidence) -> str:
+    if evidence.method is Method.CITED:
+        return f"{evidence.verdict}: {evidence.detail}"
+    scope = evidence.scope.removeprefix(ALL_PARAMETERS).lstrip(", ")
+    return f"{evidence.verdict} by {evidence.method}" + (f"; {scope}" if scope else "")
+
+
+def _formula_rows(check: Check) -> list[str]:
+    """What a check claims; nothing where the claim is between two equal numbers, which the words say better."""
+    if isinstance(check, Cited):
+        return _formula_rows(check.witness)
+    printer = PaperPrinter(sort=True)
+    if isinstance(check, Induction):
+        return _induction_rows(check, printer)
+    formula = check.formula()
+    if isinstance(check, Limit):
+        point = f"{printer.doprint(check.symbol)} \\downarrow {printer.doprint(check.point)}"
+        return rows(printer, rf"\lim_{{{point}}} \left[{printer.doprint(check.expr)}\right]", "=", check.value)
+    left, right = (printer.doprint(side) for side in (formula.lhs, formula.rhs))
+    if left == right:
+        return [] if formula.rhs.is_number else rows(printer, "", "", formula.rhs)
+    return rows(printer, formula.lhs, _RELATIONS[formula.rel_op], formula.rhs)
+
+
+def _induction_rows(check: Induction, printer: PaperPrinter) -> list[str]:
+    name, index = printer.doprint(check.previous), printer.doprint(check.index)
+    here = PaperPrinter(sort=True, names={check.previous: f"{name}_{{{index}}}"})
+    return [
+        *rows(here, f"{name}_{{{check.start}}}", "=", check.initial),
+        *rows(here, f"{name}_{{{index} + 1}}", "=", check.successor),
+        *rows(here, rf"\Rightarrow\quad {name}_{{{index}}}", "=", check.sequence),
+    ]
+
+
+def values(statement: Statement, setting: Setting, digits: int = 12, **arguments: Any) -> list[Block]:
+    """The statement with the numbers of a setting put in, and its certified value rounded to the safe side."""
+    wanted = {"sigma2" if name == "sigma" else name for name in statement.needs}
+    exact = {name: value for name, value in statement.point(setting, **arguments).items() if name in wanted}
+    printer = PaperPrinter(values=_by_symbol(exact))
+    letters = [
+        rf"\sigma^2 = {number(exact['sigma2'])}" if name == "sigma" else f"{LETTERS[name].tex} = {number(exact[name])}"
+        for name in statement.needs
+    ]
+    certified = certified_value(statement, setting, digits, **arguments)
+    return [
+        Paragraph(("At ", Maths(",\\ ".join(letters)), ",")),
+        Display(statement_rows(statement, printer, certified)),
+    ]
+
+
+def _by_symbol(exact: Mapping[str, Fraction]) -> dict[Symbol, Fraction]:
+    """The values of the letters, and of the abbreviations they determine."""
+    from ..enclosure import exact as evaluate
+    from ..program import compile_expression
+
+    found = {symbol: exact[symbol.name] for symbol in symbols.TEX if symbol.name in exact}
+    for symbol, meaning in symbols.ABBREVIATIONS.items():
+        if symbol.name not in exact:
+            try:
+                found[symbol] = evaluate(compile_expression(meaning), exact)
+            except (HsdpError, KeyError):  # a letter of it is not among those of the statement
+                continue
+    return found
+
+
+def certified_value(statement: Statement, setting: Setting, digits: int, **arguments: Any) -> str:
+    """The value with its relation: rounded up for an upper bound, down for a lower one, a bracket for an equality."""
+    bracket = statement.enclose(setting, rtol=Fraction(1, 10 ** (digits + 3)), **arguments)
+    low, high = bracket.decimals(digits)
+    if Fraction(low) == Fraction(high) == bracket.lo == bracket.hi:
+        return f"= {_scientific(low)}"
+    if statement.relation == "=":
+        return rf"\in [{_scientific(low)}, {_scientific(high)}]"
+    return rf"\leq {_scientific(high)}" if statement.relation == "<=" else rf"\geq {_scientific(low)}"
+
+
+def _scientific(decimal: str) -> str:
+    mantissa, _, exponent = decimal.partition("E")
+    if "." in mantissa and Fraction(mantissa) == 0:
+        return "0"
+    mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
+    return rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if exponent else mantissa
+
+
+def heading(statement: Statement) -> Paragraph:
+    return Paragraph((f"{statement.title} ({statement.label}; {statement.where}).",))
+
+
+def render(blocks: list[Block], form: Format) -> str:
+    """The blocks as LaTeX for a document with amsmath, or as Markdown with $$."""
+    return "\n".join(map(_latex if form == "latex" else _markdown, blocks)) + "\n"
+
+
+def _latex(block: Block) -> str:
+    if isinstance(block, Paragraph):
+        return "".join(f"${part.tex}$" if isinstance(part, Maths) else words(part) for part in block.parts)
+    if isinstance(block, Display):
+        return _align(block.rows)
+    lines = []
+    for words_, formula in block.steps:
+        lines.append(rf"\intertext{{{words(words_)}}}")
+        lines += [f"{row} \\\\" for row in formula]
+    # A step may have words only: the last row, which needs no \\, is not the last line then.
+    last = max((place for place, line in enumerate(lines) if line.endswith("\\\\")), default=None)
+    if last is not None and last == len(lines) - 1:
+        lines[last] = lines[last].removesuffix(" \\\\")
+    return "\n".join([r"\begin{align*}", *lines, r"\end{align*}"])
+
+
+def words(text: str) -> str:
+    """A sentence of the package in LaTeX, with `names` of code set as such."""
+    parts = re.split(r"`([^`]*)`", text)
+    return "".join(rf"\texttt{{{to_latex(part)}}}" if place % 2 else to_latex(part) for place, part in enumerate(parts))
+
+
+def _align(lines: tuple[str, ...]) -> str:
+    return "\n".join([r"\begin{align*}", *(f"{row} \\\\" for row in lines[:-1]), lines[-1], r"\end{align*}"])
+
+
+def _markdown(block: Block) -> str:
+    if isinstance(block, Paragraph):
+        text = "".join(f"${part.tex}$" if isinstance(part, Maths) else to_markdown(part) for part in block.parts)
+        return f"{text}\n"
+    if isinstance(block, Display):
+        return _dollars(block.rows)
+    # "1\\." keeps a step from being taken for an item of a list, which would swallow its formula.
+    return "\n".join(
+        to_markdown(said).replace(".", r"\.", 1) + "\n" + (f"\n{_dollars(formula)}" if formula else "")
+        for said, formula in block.steps
+    )
+
+
+def _dollars(lines: tuple[str, ...]) -> str:
+    # \cr ends a row as \\ does, and Markdown does not take it for an escaped backslash.
+    body = " \\cr\n".join(row.replace(r" \\ ", r" \cr ") for row in lines)
+    return f"$$\n\\begin{{aligned}}\n{body}\n\\end{{aligned}}\n$$\n"
