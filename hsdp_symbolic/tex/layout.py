@@ -71,16 +71,17 @@ class _Measure:
 def rows(printer: PaperPrinter, lhs: Expr | str, sign: str, rhs: Expr, limit: float = LINE) -> list[str]:
     """`lhs sign rhs` as the rows of an `align*`, each as wide as `limit` where that can be had."""
     left = [lhs] if isinstance(lhs, str) else _pieces(printer, lhs, limit)
-    start = f"&{sign} "
-    right = _pieces(printer, rhs, limit - 6)
-    if len(left) == 1 and width(left[0]) + width(right[0]) <= limit:
-        first, *others = right
-        return [f"{left[0]} {start}{first}", *(rf"&\qquad {piece}" for piece in others)]
+    if len(left) == 1 and width(left[0]) <= limit / 3:
+        first, *others = _pieces(printer, rhs, limit - width(left[0]) - 3)
+        return [f"{left[0]} &{sign} {first}", *(rf"&\qquad {piece}" for piece in others)]
+    first, *others = _pieces(printer, rhs, limit - 6)
+    if len(left) == 1 and not others and width(left[0]) + width(first) <= limit:
+        return [f"{left[0]} &{sign} {first}"]
     return [
         f"& {left[0]}",
         *(rf"&\qquad {piece}" for piece in left[1:]),
-        rf"&\quad {sign} {right[0]}",
-        *(rf"&\qquad {piece}" for piece in right[1:]),
+        rf"&\quad {sign} {first}",
+        *(rf"&\qquad {piece}" for piece in others),
     ]
 
 

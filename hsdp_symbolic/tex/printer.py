@@ -125,7 +125,7 @@ class PaperPrinter(LatexPrinter):
 
     def _print_AppliedUndef(self, expr: AppliedUndef, exp: str | None = None) -> str:
         raised = f"^{{{exp}}}" if exp else ""
-        return rf"{expr.func.__name__}{raised}\left({', '.join(map(self._print, expr.args))}\right)"
+        return rf"{expr.func.__name__}\left({', '.join(map(self._print, expr.args))}\right){raised}"
 
     def _print_Function(self, expr: AppliedUndef, exp: str | None = None) -> str:
         return self._print_AppliedUndef(expr, exp)
@@ -165,7 +165,9 @@ class PaperPrinter(LatexPrinter):
         if isinstance(base, Symbol):
             known = _PAPERS_ORDER.index(base.name) if base.name in _PAPERS_ORDER else len(_PAPERS_ORDER)
             return (1, known, base.name)
-        return (4 if factor.has(GeometricSum, Integral) else 3 if base.is_Function else 2, 0, str(factor))
+        if isinstance(base, (Derivative, Subs, Integral, GeometricSum)):
+            return (4, 0, str(factor))
+        return (3 if base.is_Function else 2, 0, str(factor))
 
     def _print_Dot(self, expr: Dot) -> str:
         last = len(expr.args) - 1
@@ -180,12 +182,15 @@ class PaperPrinter(LatexPrinter):
     def _needs_mul_brackets(self, expr: Expr, first: bool = False, last: bool = False) -> bool:
         if isinstance(expr, (Plus, Expm1)):
             return True
-        if not last and (isinstance(expr, (GeometricSum, PowerSum)) or "/" in self._letter(expr)):
+        if not last and isinstance(expr, (GeometricSum, PowerSum, Derivative)):
+            return True
+        if self._is_ratio(expr) and (self.sort or not last):
             return True
         return bool(super()._needs_mul_brackets(expr, first=first, last=last))
 
-    def _letter(self, expr: Expr) -> str:
-        return self._print(expr) if isinstance(expr, Symbol) else ""
+    def _is_ratio(self, expr: Expr) -> bool:
+        """Whether a letter is written as a quotient, such as n/b, so that it needs brackets among factors."""
+        return expr not in self.values and "/" in TEX.get(expr, "")
 
     def _print_Pow(self, expr: Pow) -> str:
         base, power = expr.args
@@ -200,11 +205,16 @@ class PaperPrinter(LatexPrinter):
         return text
 
     def _helper_print_standard_power(self, expr: Pow, template: str) -> str:
-        base = self._letter(expr.base)
-        if "/" in base or base.startswith((r"\frac", r"\partial")):
-            return template % (rf"\left({base}\right)", self._print(expr.exp))
+        if isinstance(expr.base, Symbol):
+            return template % (self._raised(expr.base), self._print(expr.exp))
         text: str = super()._helper_print_standard_power(expr, template)
         return text
+
+    def _raised(self, base: Expr) -> str:
+        """`base` ready to carry an exponent."""
+        text = self._print(base)
+        bare = isinstance(base, Symbol) and not self._is_ratio(base) and "^" not in text
+        return text if bare and not text.startswith((r"\frac", r"\partial")) else rf"\left({text}\right)"
 
     def _print_Over(self, expr: Over) -> str:
         top, bottom = map(self._print, expr.args)
@@ -228,13 +238,6 @@ class PaperPrinter(LatexPrinter):
         x, k = expr.args
         index = self._free_letter(x, "k", *_SUMMATION_LETTERS)
         return rf"\sum_{{{index}=1}}^{{{self._print(k)}}} {self._raised(x)}^{{{index}}}"
-
-    def _raised(self, base: Expr) -> str:
-        """`base` ready to carry an exponent."""
-        text = self._print(base)
-        if not isinstance(base, Symbol) or "/" in text or text.startswith(r"\frac"):
-            return rf"\left({text}\right)"
-        return f"{{{text}}}" if "^" in text else text
 
     def _free_letter(self, body: Expr, *letters: str) -> str:
         """A letter for an index of summation that the body uses neither for a symbol nor for a sum of its own."""
@@ -267,10 +270,12 @@ class PaperPrinter(LatexPrinter):
         return rf"\log\left({self.average % over} e^{{{body}}}\right)"
 
     def _print_SampledGaussian(self, expr: SampledGaussian) -> str:
-        order = self.values.get(expr.args[2], expr.args[2])
+        order = expr.args[2]
+        if order in self.values:
+            order = Rational(self.values[order])
         p, rho, alpha = map(self._print, expr.args)
         self._free_letter(Tuple(*expr.args), "k")
-        if order.is_integer() if isinstance(order, Fraction) else not order.is_number or order.is_integer:
+        if not order.is_number or order.is_integer:
             weight = rf"\binom{{{alpha}}}{{k}} \left(1 - {p}\right)^{{{alpha} - k}} \left({p}\right)^{{k}}"
             return rf"\log\left(\sum_{{k=0}}^{{{alpha}}} {weight} e^{{{rho} k \left(k - 1\right)}}\right)"
         # The binomial sum is for whole orders; the moment itself is for all.
@@ -296,7 +301,7 @@ class PaperPrinter(LatexPrinter):
             numbers = {symbol: Rational(self.values[symbol]) for symbol in condition.free_symbols}
             return self._print(first if condition.subs(numbers) == True else second)  # noqa: E712 — SymPy booleans
         if condition.lhs == hit:
-            rows = ((first, r"i_0 \in B_k^j"), (second, r"i_0 \notin B_k^j"))
+            rows = ((first, self.raw(r"i_0 \in B_k^j")), (second, self.raw(r"i_0 \notin B_k^j")))
         else:
             rows = ((first, self._print(condition)), (second, r"\text{otherwise}"))
         body = r" \\ ".join(f"{self._print(value)} & {condition}" for value, condition in rows)
@@ -324,6 +329,8 @@ def _plain_name(name: str) -> str:
     if not match:
         raise UnsupportedNode(f"no LaTeX for the symbol {name!r}; give it a line in symbols.TEX")
     base, index = match[1], match[2] or match[3]
+    if len(base) > 1 and not _GREEK.fullmatch(base):  # a word among letters needs space around it
+        return rf"\mathop{{\mathrm{{{base}}}}}\nolimits" + (f"_{{{_word(index)}}}" if index else "")
     return _word(base) + (f"_{{{_word(index)}}}" if index else "")
 
 

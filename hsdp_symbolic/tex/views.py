@@ -129,7 +129,7 @@ def derivation(statement: Statement) -> tuple[list[Block], bool]:
 def _support(evidence: Evidence) -> str:
     if evidence.method is Method.CITED:
         return f"{evidence.verdict}: {evidence.detail}"
-    scope = evidence.scope.removeprefix(ALL_PARAMETERS).lstrip(", ")
+    scope = evidence.scope.removeprefix(ALL_PARAMETERS).lstrip(", ").replace(">=", "≥")
     return f"{evidence.verdict} by {evidence.method}" + (f"; {scope}" if scope else "")
 
 
@@ -237,8 +237,10 @@ def _latex(block: Block) -> str:
 
 def words(text: str) -> str:
     """A sentence of the package in LaTeX, with `names` of code set as such."""
-    parts = re.split(r"`([^`]*)`", text)
-    return "".join(rf"\texttt{{{to_latex(part)}}}" if place % 2 else to_latex(part) for place, part in enumerate(parts))
+    parts = [to_latex(part) for part in re.split(r"`([^`]*)`", text)]
+    joined = "".join(rf"\texttt{{{part}}}" if place % 2 else part for place, part in enumerate(parts))
+    # A formula written as words may be long, and TeX sees no place to break it.
+    return re.sub(r"\\ensuremath\{(\\cdot|\\times)\}(?=\S)", r"\g<0>\\allowbreak{}", joined)
 
 
 def _align(lines: tuple[str, ...]) -> str:

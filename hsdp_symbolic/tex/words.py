@@ -25,7 +25,7 @@ _ESCAPED = (
     {c: f"\\ensuremath{{{c}}}" for c in "<>|"}
     | {c: f"\\{c}" for c in "&%$#_{}"}
     | {
-        "~": r"\textasciitilde{}",
+        "~": r"\ensuremath{\sim}",
         "^": r"\textasciicircum{}",
         "\\": r"\textbackslash{}",
     }
@@ -45,7 +45,7 @@ _TEXT_ACCENTS = {
 _TOKEN = re.compile(
     r"(?P<accented>.[\u0302-\u0304])"
     r"|(?P<raised>\^)(?=[\w(])"
-    r"|(?<![A-Za-z0-9_:])(?P<base>[^\W\d_])_(?=[\w(])"
+    r"|(?<![A-Za-z0-9_:])(?P<base>[^\W\d_]|[∂∇∫])_(?=[\w(])"
     r"|(?P<single>.)",
     re.S,
 )
@@ -93,9 +93,9 @@ def _character(character: str) -> str:
         return _ESCAPED.get(character) or _TEXT[character]
     if character.isascii():
         return character
-    letter, *accents = unicodedata.normalize("NFD", character)
-    if len(accents) == 1 and letter.isascii() and accents[0] in _TEXT_ACCENTS:
-        return f"\\{_TEXT_ACCENTS[accents[0]]}{{{letter}}}"
+    taken_apart = unicodedata.normalize("NFD", character)
+    if len(taken_apart) == 2 and taken_apart[0].isascii() and taken_apart[1] in _TEXT_ACCENTS:
+        return f"\\{_TEXT_ACCENTS[taken_apart[1]]}{{{taken_apart[0]}}}"
     raise ArgumentError("text", character, f"no LaTeX for U+{ord(character):04X}", "add it to tex/words.py")
 
 
