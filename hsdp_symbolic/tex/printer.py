@@ -231,7 +231,8 @@ class PaperPrinter(LatexPrinter):
         else:
             text = self._print(power)
             grouped = isinstance(power, (Add, Plus)) or text.startswith("-")
-            exponent = rf"{index} \left({text}\right)" if grouped else f"{index} {text}"
+            text = rf"\left({text}\right)" if grouped else text
+            exponent = f"{text} {index}" if text[0].isdigit() else f"{index} {text}"
         return rf"\sum_{{{index}=0}}^{{{self._print(_one_less(k))}}} {self._raised(base)}^{{{exponent}}}"
 
     def _print_PowerSum(self, expr: PowerSum) -> str:

@@ -111,7 +111,7 @@ def hypotheses(statement: Statement) -> list[Block]:
     if statement.assumes:
         parts.append(f"Assume that {'; '.join(statement.assumes)}. ")
     for place, hypothesis in enumerate(statement.hypotheses):
-        parts += ["Let " if place == 0 else ", ", Maths(printer.doprint(hypothesis))]
+        parts += ["Let " if place == 0 else ", ", Maths(printer.doprint(symbols.with_costs_spelled(hypothesis)))]
     parts.append(". Then" if statement.hypotheses else "Then")
     return [Paragraph(tuple(parts))]
 

@@ -1,0 +1,486 @@
+r"""An independent reader of the printed LaTeX: text in, numbers out.
+
+It knows the notation of the paper as a reader of the paper does, and nothing of SymPy, of the package's symbols or of
+its printer: a tokeniser, a grammar, and mpmath. Whatever it does not understand is an error.
+
+    expression  = ["-"] product { ("+" | "-") product }
+    product     = factor { ["\cdot"] factor }
+    factor      = atom [ "^" argument ]
+    atom        = number | letter | name of the paper | n/b | (expression) | \frac | \binom | \sqrt | e^{…} | \log(…)
+                | \max(…) | \min(…) | \lfloor … \rfloor | \lceil … \rceil | \sum_{s=a}^{b} product
+                | \underset{range}{Avg} product | cases | X_{index}^{index}(\alpha), defined by an equation beside it
+
+A new node needs one rule here, beside its method in `hsdp_symbolic/tex/printer.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+
+Number = Any
+Scope = dict[str, Number]
+Meaning = Callable[[Scope], Number]
+
+
+class Unreadable(ValueError):
+    """The reader met something it does not understand."""
+
+
+_TOKEN = re.compile(r"\s+|\\[A-Za-z]+|\\[\\ ]|\d+(?:\.\d+)?|[A-Za-z]|[{}()\[\]^_&+\-=<>/,']")
+
+_SIZES = (r"\left", r"\right", r"\bigl", r"\bigr", r"\ ")
+
+NAMES = {
+    r"\eta": "eta",
+    r"\lambda": "lam",
+    r"\beta": "beta",
+    r"\alpha": "alpha",
+    r"S_g": "S_g",
+    r"j_0": "j0",
+    r"\sigma_{mul}": "sigma_mul",
+    r"\sigma": "sigma",
+    r"R_\alpha(\mu_1\Vert\nu_1)": "R1",
+    r"R_\alpha(\mu_2\Vert\nu_2)": "R2",
+    r"\partial_\alpha R_\alpha": "dR",
+    r"R_\alpha": "R",
+    r"\varepsilon_{norm}": "eps_norm",
+    r"p_1": "w1",
+    **{letter: letter for letter in ("n", "b", "K", "j", "k", "t", "c", "L", "u")},
+}
+"""How the paper writes its letters, the longer names first where one begins another."""
+
+_RELATIONS = {
+    r"\leq": lambda x, y: x <= y,
+    r"\geq": lambda x, y: x >= y,
+    "=": lambda x, y: x == y,
+    "<": lambda x, y: x < y,
+    ">": lambda x, y: x > y,
+}
+
+
+def tokens(text: str) -> list[str]:
+    found, place = [], 0
+    while place < len(text):
+        match = _TOKEN.match(text, place)
+        if not match:
+            raise Unreadable(f"no token at {text[place : place + 20]!r}")
+        place = match.end()
+        if not match[0].isspace() and match[0] not in _SIZES:
+            found.append(match[0])
+    return found
+
+
+_NAMES = sorted(((tokens(text), name) for text, name in NAMES.items()), key=lambda pair: -len(pair[0]))
+
+
+class Reader:
+    """Reads one formula; the names S, u and ε with indices are looked up in the `book` of equations beside it."""
+
+    def __init__(self, text: str, book: Book) -> None:
+        self.tokens, self.place, self.book = tokens(text), 0, book
+        self.bound: list[str] = []
+
+    # The stream
+
+    @property
+    def here(self) -> str:
+        return self.tokens[self.place] if self.place < len(self.tokens) else ""
+
+    def ahead(self, *wanted: str) -> bool:
+        return self.tokens[self.place : self.place + len(wanted)] == list(wanted)
+
+    def take(self, *wanted: str) -> None:
+        if not self.ahead(*wanted):
+            raise Unreadable(f"expected {' '.join(wanted)}, found {' '.join(self.tokens[self.place : self.place + 6])}")
+        self.place += len(wanted)
+
+    def whole(self, rule: Callable[[], Any]) -> Any:
+        found = rule()
+        if self.here:
+            raise Unreadable(f"left over: {' '.join(self.tokens[self.place :])}")
+        return found
+
+    # The grammar
+
+    def expression(self) -> Meaning:
+        negative = self.ahead("-")
+        if negative:
+            self.take("-")
+        first = self.product()
+        total: Meaning = (lambda scope: -first(scope)) if negative else first
+        while self.here in ("+", "-"):
+            total = self._added(total, self._sign())
+        return total
+
+    def _sign(self) -> int:
+        sign = 1 if self.here == "+" else -1
+        self.place += 1
+        return sign
+
+    def _added(self, left: Meaning, sign: int) -> Meaning:
+        right = self.product()
+        return lambda scope: left(scope) + sign * right(scope)
+
+    def product(self) -> Meaning:
+        factors = [self.factor()]
+        while True:
+            if self.here == r"\cdot":
+                self.take(r"\cdot")
+            elif self.here in _ENDS or self.here in _RELATIONS:
+                return _product(factors)
+            factors.append(self.factor())
+
+    def factor(self) -> Meaning:
+        base = self.atom()
+        if not self.ahead("^"):
+            return base
+        self.take("^")
+        power = self.argument()
+        return lambda scope: _power(base(scope), power(scope))
+
+    def argument(self) -> Meaning:
+        """What stands in braces, or one token."""
+        if self.ahead("{"):
+            return self.group("{", "}")
+        return self.atom()
+
+    def group(self, start: str, end: str) -> Meaning:
+        self.take(start)
+        inside = self.expression()
+        self.take(end)
+        return inside
+
+    def atom(self) -> Meaning:
+        token = self.here
+        if re.fullmatch(r"\d+(\.\d+)?", token):
+            self.place += 1
+            value = _number(token)
+            return lambda scope: value
+        if token in self.bound:
+            self.place += 1
+            return _value_of(token)
+        if self.ahead("n", "/", "b"):  # the paper's footnote: n/b is rounded down
+            self.take("n", "/", "b")
+            return lambda scope: mpmath.floor(scope["n"] / scope["b"])
+        for written, name in _NAMES:
+            if self.ahead(*written) and not self.ahead("u", "_"):
+                self.place += len(written)
+                return _value_of(name)
+        if token in _RULES:
+            self.place += 1
+            return _RULES[token](self)
+        if token in ("S", "u", r"\varepsilon"):
+            head, *indices = self.indexed()
+            return lambda scope: self.book.term(head, [index(scope) for index in indices])
+        raise Unreadable(f"what is {token!r}, before {' '.join(self.tokens[self.place + 1 : self.place + 6])}?")
+
+    def indexed(self) -> tuple[Any, ...]:
+        r"""X_a^b(\alpha): the head and the meanings of its indices."""
+        head = self.here
+        self.place += 1
+        self.take("_")
+        indices = [self.argument()]
+        if self.ahead("^"):
+            self.take("^")
+            indices.append(self.argument())
+        if self.ahead("(", r"\alpha", ")"):
+            self.take("(", r"\alpha", ")")
+        return (head, *indices)
+
+    # Rules for commands; the command itself has been taken
+
+    def fraction(self) -> Meaning:
+        top, bottom = self.group("{", "}"), self.group("{", "}")
+        return lambda scope: top(scope) / bottom(scope)
+
+    def binomial(self) -> Meaning:
+        top, bottom = self.group("{", "}"), self.group("{", "}")
+        return lambda scope: mpmath.binomial(top(scope), bottom(scope))
+
+    def root(self) -> Meaning:
+        inside = self.group("{", "}")
+        return lambda scope: mpmath.sqrt(inside(scope))
+
+    def parenthesis(self) -> Meaning:
+        self.place -= 1
+        return self.group("(", ")")
+
+    def exponential(self) -> Meaning:
+        self.take("^")
+        power = self.group("{", "}")
+        return lambda scope: mpmath.exp(power(scope))
+
+    def logarithm(self) -> Meaning:
+        braced = self.ahead("{")
+        if braced:
+            self.take("{")
+        inside = self.group("(", ")")
+        if braced:
+            self.take("}")
+        return lambda scope: mpmath.log(inside(scope))
+
+    def several(self, choose: Callable[[list[Number]], Number]) -> Meaning:
+        self.take("(")
+        options = [self.expression()]
+        while self.ahead(","):
+            self.take(",")
+            options.append(self.expression())
+        self.take(")")
+        return lambda scope: choose([option(scope) for option in options])
+
+    def rounded(self, end: str, towards: Callable[[Number], Number]) -> Meaning:
+        braced = self.ahead("{")
+        inside = self.group("{", "}") if braced else self.expression()
+        self.take(end)
+        return lambda scope: towards(inside(scope))
+
+    def summation(self) -> Meaning:
+        self.take("_", "{")
+        index = self.here
+        self.place += 1
+        self.take("=")
+        first = self.expression()
+        self.take("}", "^")
+        last = self.argument()
+        self.bound.append(index)
+        body = self.product()
+        self.bound.pop()
+        return lambda scope: mpmath.fsum(
+            body({**scope, index: mpmath.mpf(value)}) for value in range(_whole(first(scope)), _whole(last(scope)) + 1)
+        )
+
+    def average(self) -> Meaning:
+        """Over a ≤ i < b, or a ≤ i ≤ b."""
+        self.take("{")
+        first = self.expression()
+        self.take(r"\leq")
+        written, name = next((pair for pair in _NAMES if self.ahead(*pair[0])), ([self.here], self.here))
+        self.take(*written)
+        strict = self.ahead("<")
+        self.take("<" if strict else r"\leq")
+        last = self.expression()
+        self.take("}", "{", "A", "v", "g", "}")
+        self.bound.append(name)
+        body = self.product()
+        self.bound.pop()
+
+        def mean(scope: Scope) -> Number:
+            over = range(_whole(first(scope)), _whole(last(scope)) + (0 if strict else 1))
+            return mpmath.fsum(body({**scope, name: mpmath.mpf(value)}) for value in over) / len(over)
+
+        return mean
+
+    def cases(self) -> Meaning:
+        self.take("{", "c", "a", "s", "e", "s", "}")
+        rows = [self._case()]
+        while self.ahead(r"\\"):
+            self.take(r"\\")
+            rows.append(self._case())
+        self.take(r"\end", "{", "c", "a", "s", "e", "s", "}")
+
+        def chosen(scope: Scope) -> Number:
+            return next(value(scope) for value, condition in rows if condition(scope))
+
+        return chosen
+
+    def _case(self) -> tuple[Meaning, Callable[[Scope], bool]]:
+        value = self.expression()
+        self.take("&")
+        for sign, holds in ((r"\in", 1), (r"\notin", 0)):
+            if self.ahead("i", "_", "0", sign):
+                self.take("i", "_", "0", sign, "B", "_", "k", "^", "j")
+                return value, _hit_is(holds)
+        if self.ahead(r"\text"):
+            self.take(r"\text", "{", *"otherwise", "}")
+            return value, lambda scope: True
+        return value, self.relation()
+
+    def relation(self) -> Callable[[Scope], bool]:
+        left = self.expression()
+        sign = self.here
+        if sign not in _RELATIONS:
+            raise Unreadable(f"no relation: {sign!r}")
+        self.place += 1
+        right = self.expression()
+        return lambda scope: bool(_RELATIONS[sign](left(scope), right(scope)))
+
+
+_ENDS = {"", "+", "-", ")", "}", "]", "&", ",", r"\\", r"\end", r"\rfloor", r"\rceil"}
+_RULES: dict[str, Callable[[Reader], Meaning]] = {
+    r"\frac": Reader.fraction,
+    r"\binom": Reader.binomial,
+    r"\sqrt": Reader.root,
+    "(": Reader.parenthesis,
+    "e": Reader.exponential,
+    r"\log": Reader.logarithm,
+    r"\max": lambda reader: reader.several(max),
+    r"\min": lambda reader: reader.several(min),
+    r"\lfloor": lambda reader: reader.rounded(r"\rfloor", mpmath.floor),
+    r"\lceil": lambda reader: reader.rounded(r"\rceil", mpmath.ceil),
+    r"\sum": Reader.summation,
+    r"\underset": Reader.average,
+    r"\begin": Reader.cases,
+}
+
+
+class Book:
+    """The equations of one statement: the first says what is bounded, the others define names used in it."""
+
+    def __init__(self, lines: list[str]) -> None:
+        first, *others = lines
+        self.left, self.sign, right = split(first)
+        self.formula = self.read(right)
+        self.rules: list[tuple[str, list[str], Meaning]] = []
+        self.aside: dict[str, Meaning] = {}
+        self.known: dict[tuple[Any, ...], Number] = {}
+        self.stepping = False
+        self.letters: Scope = {}
+        for line in others:
+            self._define(line)
+
+    def read(self, text: str) -> Meaning:
+        reader = Reader(text, self)
+        found: Meaning = reader.whole(reader.expression)
+        return found
+
+    def _define(self, line: str) -> None:
+        if line == r"\quad \text{for whole orders}\ \alpha":
+            return  # a remark, which whoever chooses the letters must heed
+        match = re.fullmatch(r"\\quad\\text\{(?:with|where)\}\\quad (.*)", line)
+        if not match:
+            raise Unreadable(f"what kind of line is {line!r}?")
+        left, sign, right = split(match[1])
+        if sign != "=":
+            raise Unreadable(f"a definition by {sign}")
+        pattern = _INDEXED.fullmatch(left.strip())
+        if not pattern:
+            self.aside[left.strip()] = self.read(right)
+            return
+        head, *groups = pattern.groups()
+        self.rules.append((head, [each.replace(" ", "") for each in groups if each is not None], self.read(right)))
+
+    def value(self, letters: Mapping[str, Fraction | int], name: str | None = None) -> Number:
+        """The first right-hand side at these letters, or that of the definition of `name`."""
+        self.known.clear()
+        self.letters = {key: _number(value) for key, value in letters.items()}
+        return (self.formula if name is None else self.aside[name])(self.letters)
+
+    def term(self, head: str, indices: list[Number]) -> Number:
+        """X at these indices, by the one rule whose left-hand side matches; a recursion is taken from the bottom up."""
+        key = (head, *map(_whole, indices))
+        if key not in self.known and self.stepping:
+            raise _Needs(key)
+        waiting = [key]
+        while waiting and key not in self.known:
+            self.stepping = True
+            try:
+                self.known[waiting[-1]] = self._apply(waiting[-1])
+                waiting.pop()
+            except _Needs as needed:
+                if len(waiting) > 10**5:
+                    raise Unreadable(f"{key} is not reached by its recursion") from None
+                waiting.append(needed.key)
+            finally:
+                self.stepping = False
+        return self.known[key]
+
+    def _apply(self, key: tuple[Any, ...]) -> Number:
+        head, *indices = key
+        fitting = []
+        for name, patterns, meaning in self.rules:
+            letters = _match(patterns, indices) if name == head and len(patterns) == len(indices) else None
+            if letters is not None:
+                fitting.append((letters, meaning))
+        if len(fitting) != 1:
+            raise Unreadable(f"{len(fitting)} rules for {key}")
+        letters, meaning = fitting[0]
+        return meaning({**self.letters, **letters})
+
+
+_INDEXED = re.compile(r"(S|u|\\varepsilon)_(?:\{([^{}]*)\}|(\w))(?:\^(?:\{([^{}]*)\}|(\w)))?(?:\(\\alpha\))?")
+
+
+class _Needs(Exception):
+    def __init__(self, key: tuple[Any, ...]) -> None:
+        self.key = key
+
+
+def _match(patterns: list[str], indices: list[int]) -> Scope | None:
+    """The letters for which the index patterns (0, j, j+1) are these indices."""
+    found: Scope = {}
+    for pattern, index in zip(patterns, indices, strict=True):
+        shape = re.fullmatch(r"(\d+)|([a-z])(?:\+(\d+))?", pattern)
+        if not shape:
+            raise Unreadable(f"an index {pattern!r}")
+        number, letter, more = shape.groups()
+        if number is not None:
+            if int(number) != index:
+                return None
+        elif index < int(more or 0):
+            return None
+        else:
+            found[letter] = mpmath.mpf(index - int(more or 0))
+    return found
+
+
+def split(line: str) -> tuple[str, str, str]:
+    """Left side, relation and right side, at the first relation outside all braces."""
+    depth = 0
+    for place, character in enumerate(line):
+        depth += {"{": 1, "}": -1}.get(character, 0)
+        sign = next((sign for sign in _RELATIONS if line.startswith(sign, place)), None)
+        if sign and depth == 0 and not line.startswith(r"\left", place):
+            return line[:place], sign, line[place + len(sign) :]
+    raise Unreadable(f"no relation in {line!r}")
+
+
+def holds(relation: str, letters: Mapping[str, Fraction | int]) -> bool:
+    r"""Whether a printed hypothesis, such as \eta < \frac{2}{\lambda + \beta}, is true."""
+    scope = {key: _number(value) for key, value in letters.items()}
+    for alternative in relation.split(r" \text{ or } "):
+        reader = Reader(alternative, Book(["x = 0"]))
+        if reader.whole(reader.relation)(scope):
+            return True
+    return False
+
+
+def _number(value: Any) -> Number:
+    exact = Fraction(value)
+    return mpmath.mpf(exact.numerator) / exact.denominator
+
+
+def _hit_is(wanted: int) -> Callable[[Scope], bool]:
+    return lambda scope: bool(scope["hit"] == wanted)
+
+
+def _value_of(name: str) -> Meaning:
+    def found(scope: Scope) -> Number:
+        if name not in scope:
+            raise Unreadable(f"no value for {name}")
+        return scope[name]
+
+    return found
+
+
+def _whole(value: Number) -> int:
+    if value != int(value):
+        raise Unreadable(f"an index or a limit of {value}")
+    return int(value)
+
+
+def _power(base: Number, power: Number) -> Number:
+    found = base**power
+    if not isinstance(found, mpmath.mpf):
+        raise Unreadable(f"a power {base}^{power} that is no real number")
+    return found
+
+
+def _product(factors: list[Meaning]) -> Meaning:
+    if len(factors) == 1:
+        return factors[0]
+    return lambda scope: mpmath.fprod(factor(scope) for factor in factors)
