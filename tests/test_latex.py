@@ -1,23 +1,257 @@
-"""LaTeX goldens: the paper's notation and order, generated from the symbolic object."""
+"""LaTeX and Markdown: goldens of every view, what compiles, what is refused."""
 
 from __future__ import annotations
 
-import json
+import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
+from sympy import Float, sin
 
-from hsdp_symbolic import labels, statement
-from hsdp_symbolic.nodes import FirstEpoch, undisplay
+from hsdp_symbolic import labels, statement, symbols
+from hsdp_symbolic.cli import main
+from hsdp_symbolic.errors import HsdpError, UnsupportedNode
+from hsdp_symbolic.nodes import Accumulated, Display, Dot, FirstEpoch, GeometricSum, Plus, times, undisplay
+from hsdp_symbolic.tex import latex
+from hsdp_symbolic.tex.layout import LINE, rows, width
+from hsdp_symbolic.tex.macros import macro_name, macros
+from hsdp_symbolic.tex.printer import PaperPrinter
 
-GOLDEN = json.loads((Path(__file__).parent / "golden_latex.json").read_text())
+from . import golden
+
+GOLDEN = Path(__file__).parent / "golden"
+REGENERATE = "python -m tests.golden writes the goldens anew"
 
 
-@pytest.mark.parametrize("label", labels())
-def test_golden(label):
-    assert statement(label).latex().split("\n") == GOLDEN[label]
+class TestGoldens:
+    def test_statements(self):
+        assert golden.statements_text() == golden.STATEMENTS.read_text(), REGENERATE
+
+    @pytest.mark.parametrize("name", golden.FILES)
+    def test_files(self, name):
+        assert golden.FILES[name]() == (GOLDEN / name).read_text(), REGENERATE
+
+    @pytest.mark.parametrize("label", labels())
+    def test_the_document_holds_every_view(self, label):
+        text = (GOLDEN / "document.tex").read_text()
+        assert golden.hypotheses_view(label, "latex") in text, REGENERATE
+        assert golden.derivation_view(label, "latex") in text, REGENERATE
+
+    def test_nothing_else_lies_about(self):
+        assert {path.name for path in GOLDEN.iterdir()} == set(golden.FILES)
 
 
-def test_a_display_node_without_its_definition_has_no_meaning():
-    with pytest.raises(AttributeError, match="FirstEpoch"):
-        undisplay(FirstEpoch(1, 2))
+class TestPrinter:
+    def test_a_display_node_without_its_definition_has_no_meaning(self):
+        with pytest.raises(AttributeError, match="FirstEpoch"):
+            undisplay(FirstEpoch(1, 2))
+
+    @pytest.mark.parametrize(
+        "expr",
+        [
+            sin(symbols.alpha),
+            Float("0.5") * symbols.alpha,
+            1 + type("Unheard", (Display,), {})(symbols.alpha),
+            Accumulated(*[symbols.alpha] * 6),
+        ],
+        ids=["function", "float", "display node", "recursion"],
+    )
+    def test_an_unknown_node_is_an_error(self, expr):
+        with pytest.raises(UnsupportedNode, match="no LaTeX for the node"):
+            latex(expr)
+
+    def test_a_symbol_without_a_printable_name_is_an_error(self):
+        with pytest.raises(UnsupportedNode, match=r"symbols\.TEX"):
+            PaperPrinter().doprint(symbols.alpha.func("a+b"))
+
+    @pytest.mark.parametrize(
+        ("expr", "text"),
+        [
+            (symbols.N**2, r"\left(n/b\right)^{2}"),
+            (symbols.sigma2**2, r"\left(\sigma^2\right)^{2}"),
+            (symbols.dR**2, r"\left(\partial_\alpha R_\alpha\right)^{2}"),
+            (Plus(symbols.K, -1) ** 2, r"\left(K - 1\right)^{2}"),
+            (GeometricSum(symbols.length, symbols.K), r"\sum_{r=0}^{K - 1} s^{r}"),
+            (
+                times(GeometricSum(symbols.q, symbols.K), symbols.Y),
+                r"\left(\sum_{s=0}^{K - 1} (1-\eta\lambda)^{s}\right) Y",
+            ),
+            (Dot(GeometricSum(symbols.u, symbols.K), 2), r"\left(\sum_{s=0}^{K - 1} u^{s}\right) \cdot 2"),
+            (times(symbols.N, symbols.Y), r"\left(n/b\right) Y"),
+        ],
+    )
+    def test_brackets_where_a_reader_needs_them(self, expr, text):
+        assert latex(expr) == text
+
+    def test_different_symbols_of_a_formula_look_different(self):
+        printer = PaperPrinter(sort=True)
+        for label in labels():
+            found = statement(label)
+            for expr in (found.shown, *(step.check.formula() for step in found.steps)):
+                letters = expr.free_symbols
+                assert len({printer.doprint(letter) for letter in letters}) == len(letters), (label, letters)
+
+
+class TestLayout:
+    def test_what_fits_is_not_broken(self):
+        assert rows(PaperPrinter(), "x", "=", symbols.K - 1) == ["x &= K - 1"]
+
+    def test_long_sums_and_products_are_broken(self):
+        long = sum(symbols.alpha**power * symbols.eta for power in range(1, 40))
+        for expr in (long, long * symbols.lam, symbols.lam * long / (symbols.alpha - 1)):
+            lines = rows(PaperPrinter(sort=True), "x", "=", expr)
+            assert len(lines) > 3
+            assert all(width(line) <= LINE + 4 for line in lines)
+            joined = " ".join(lines)
+            assert joined.count(r"\bigl(") == joined.count(r"\bigr)")
+            assert joined.count(r"\eta") == 39
+
+
+class TestMacros:
+    def test_names_are_letters_and_differ(self):
+        names = [macro_name(label) for label in labels()]
+        assert len(set(names)) == len(names)
+        assert all(re.fullmatch(r"\\hsdp[A-Za-z]+", name) for name in names)
+
+    def test_two_labels_with_one_name_are_refused(self, monkeypatch):
+        monkeypatch.setattr("hsdp_symbolic.tex.macros.labels", lambda: ("thm:shuffle", "lem:shuffle"))
+        monkeypatch.setattr("hsdp_symbolic.tex.macros.statement", lambda label: statement("thm:shuffle"))
+        with pytest.raises(UnsupportedNode, match="share the macro"):
+            macros()
+
+
+class TestMarkdown:
+    def test_nothing_that_markdown_would_change(self):
+        """No backslash before punctuation within formulas, and no macro GitHub forbids."""
+        text = (GOLDEN / "markdown.md").read_text()
+        inside = re.findall(r"\$\$(.*?)\$\$", text, re.S) + re.findall(r"(?<!\$)\$([^$\n]+)\$(?!\$)", text)
+        assert len(inside) > 100
+        for formula in inside:
+            assert not re.search(r"\\[^A-Za-z ]", formula), formula
+            assert r"\operatorname" not in formula
+            assert not re.search(r"<[A-Za-z]", formula), formula
+
+
+needs_pdflatex = pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+ARTICLE = "\\documentclass{article}\n\\usepackage{amsmath}\n%s\\begin{document}\n%s\n\\end{document}\n"
+
+
+def overfull(folder: Path, text: str) -> list[float]:
+    """Compile; the points by which lines stick out of the margin."""
+    (folder / "paper.tex").write_text(text)
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace", timeout=120)
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert "LaTeX Warning: Reference" not in done.stdout
+    return [float(points) for points in re.findall(r"Overfull \\hbox \(([\d.]+)pt", done.stdout)]
+
+
+@needs_pdflatex
+class TestCompiles:
+    def test_document(self, tmp_path):
+        assert max(overfull(tmp_path, golden.whole_document()), default=0) < 10
+
+    def test_every_derivation_in_a_paper_of_standard_width(self, tmp_path):
+        body = "\n\n".join(golden.derivation_view(label, "latex") for label in labels())
+        assert max(overfull(tmp_path, ARTICLE % ("\\allowdisplaybreaks\n", body)), default=0) < 25
+
+    @pytest.mark.parametrize("label", labels())
+    def test_each_derivation_alone(self, tmp_path, label):
+        overfull(tmp_path, ARTICLE % ("", golden.derivation_view(label, "latex")))
+
+    def test_values_and_hypotheses(self, tmp_path):
+        views_ = [view(label, "latex") for label in labels() for view in (golden.hypotheses_view, golden.values_view)]
+        assert max(overfull(tmp_path, ARTICLE % ("", "\n\n".join(views_))), default=0) < 25
+
+    def test_a_paper_that_inputs_the_macros(self, tmp_path):
+        assert main(["latex", "--macros", "--out", str(tmp_path / "hsdp-macros.tex")]) == 0
+        preamble = "\\input{hsdp-macros}\n\\input{hsdp-macros}\n\\renewcommand{\\hsdpVarlam}{\\mu_0}\n"
+        names = [macro_name(label) for label in labels()]
+        body = "".join(f"\\[ {name}Statement \\]\n{{\\small \\[ x \\leq {name} \\]}}\n" for name in names)
+        overfull(tmp_path, ARTICLE % (preamble, body))
+
+    def test_an_error_is_noticed(self, tmp_path):
+        with pytest.raises(AssertionError):
+            overfull(tmp_path, ARTICLE % ("", r"\begin{align*} \frac{1} \end{align*}"))
+
+
+FIGURE = [part for name, value in golden.FIGURE.exact_strings().items() for part in (f"--{name}", value)]
+FIGURE += ["--alpha", "15"]
+
+
+class TestCommand:
+    def run(self, capsys, *argv):
+        try:
+            code = main(["latex", *argv])
+        except SystemExit as stop:
+            code = stop.code
+        return (code, *capsys.readouterr())
+
+    def test_the_bare_statement(self, capsys):
+        code, out, _ = self.run(capsys, "thm:shuffle")
+        assert (code, out) == (0, statement("thm:shuffle").latex() + "\n")
+
+    def test_views_follow_one_another(self, capsys):
+        code, out, _ = self.run(capsys, "thm:convexsmooth", "--with-hypotheses", "--derivation")
+        assert code == 0
+        assert golden.hypotheses_view("thm:convexsmooth", "latex").strip() in out
+        assert out.endswith(golden.derivation_view("thm:convexsmooth", "latex"))
+
+    def test_values_are_certified(self, capsys):
+        code, out, _ = self.run(capsys, "thm:shuffle", "--values", *FIGURE, "--digits", "7")
+        assert code == 0
+        assert r"\leq 0.02451094" in out  # 0.024510933…, rounded up
+
+    def test_a_failing_step_fails_the_command(self, capsys, monkeypatch):
+        monkeypatch.setattr("hsdp_symbolic.checks.is_zero", lambda residual: False)
+        code, out, _ = self.run(capsys, "prop:smooth_strcvx_clip:active", "--derivation")
+        assert code == 1
+        assert "proved by identity" not in out
+
+    def test_out_writes_the_file_and_nothing_else(self, capsys, tmp_path):
+        code, out, _ = self.run(capsys, "thm:shuffle", "--format", "markdown", "--out", str(tmp_path / "a.md"))
+        assert (code, out) == (0, "")
+        assert [path.name for path in tmp_path.iterdir()] == ["a.md"]
+        assert (tmp_path / "a.md").read_text().startswith("$$\n")
+
+    @pytest.mark.parametrize(
+        ("argv", "told"),
+        [
+            ([], "give a label"),
+            (["thm:shufle"], "did you mean thm:shuffle"),
+            (["thm:shuffle", "--document"], "cannot be combined with thm:shuffle"),
+            (["--document", "--macros"], "ask for one of the two"),
+            (["--macros", "--derivation"], "cannot be combined with --derivation"),
+            (["--document", "--format", "markdown"], "cannot be combined with --format markdown"),
+            (["thm:shuffle", "--n", "50"], "add --values"),
+            (["thm:shuffle", "--values"], "thm:shuffle needs it"),
+            (["thm:shuffle", "--values", *FIGURE, "--eta", "0.4"], "assumes eta < 2/(beta + lam)"),
+            (["thm:shuffle", "--values", *FIGURE, "--eta", "nan"], "not a finite number"),
+            (["thm:shuffle", "--values", *FIGURE, "--K", "1:4"], "a range has no single value"),
+            (["thm:shuffle", "--values", *FIGURE, "--alpha", "1"], "alpha"),
+            (["thm:shuffle", "--values", *FIGURE, "--digits", "0"], "digits = '0'"),
+            (["thm:shuffle", "--values", *FIGURE, "--digits", "1e9"], "digits = '1e9'"),
+            (["thm:shuffle", "--format", "html"], "invalid choice"),
+            (["--macros", "--out", "/nowhere/at/all.tex"], "writable folder"),
+            (["--document", "--out", "/"], "writable folder"),
+        ],
+    )
+    def test_refusals(self, capsys, argv, told):
+        code, out, err = self.run(capsys, *argv)
+        assert (code, out) == (2, "")
+        assert told in err
+        assert err.count("\n") == 1
+
+    def test_nothing_is_left_half_written(self, capsys, monkeypatch, tmp_path):
+        def broken(*_):
+            raise HsdpError("a node nobody knows")
+
+        monkeypatch.setattr("hsdp_symbolic.tex.macros.statement", broken)
+        (tmp_path / "old.tex").write_text("before")
+        code, _, err = self.run(capsys, "--macros", "--out", str(tmp_path / "old.tex"))
+        assert code == 2
+        assert "nobody knows" in err
+        assert (tmp_path / "old.tex").read_text() == "before"
+        assert len(list(tmp_path.iterdir())) == 1

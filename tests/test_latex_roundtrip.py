@@ -10,7 +10,10 @@ import mpmath
 import pytest
 
 from hsdp_symbolic import labels, statement
+from hsdp_symbolic.enclosure import enclose
 from hsdp_symbolic.errors import HypothesisError
+from hsdp_symbolic.nodes import undisplay
+from hsdp_symbolic.program import compile_expression
 from hsdp_symbolic.tex import latex, views
 from hsdp_symbolic.tex.macros import macro_name, macros
 from proofs_check.soundness import _draw, _split
@@ -82,6 +85,16 @@ class TestRoundTrip:
         book = Book(found.latex().split("\n"))
         for case, bracket in admitted(found):
             assert agrees(book.value(case), bracket), case
+
+    def test_definitions_beside_it(self, label):
+        found = statement(label)
+        book = Book(found.latex().split("\n"))
+        for name, expr in ((name, expr) for name, expr in found.also if name in book.aside):
+            for case, _ in admitted(found, 5):
+                letters = {**case, "alpha": case.get("alpha", Fraction(7, 2))}
+                exact = {**letters, "sigma2": letters.get("sigma", Fraction(1)) ** 2}
+                bracket = enclose(compile_expression(undisplay(expr)), exact, rtol="1e-30")
+                assert agrees(book.value(letters, name), bracket), (name, case)
 
     def test_a_wrong_formula_is_noticed(self, label):
         found = statement(label)
