@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from sympy import Add, Expr, Mul, Pow, S, fraction
+from sympy import Add, Derivative, Expr, Mul, Pow, S, fraction, sift
 
-from ..nodes import Dot, Plus
+from ..nodes import Dot, GeometricSum, Over, Plus
 from .printer import PaperPrinter
 
 LINE = 58.0
@@ -108,26 +108,33 @@ def _terms(printer: PaperPrinter, expr: Expr, limit: float) -> list[str]:
 
 
 def _factors(printer: PaperPrinter, expr: Expr, limit: float) -> list[str]:
-    if isinstance(expr, Dot):
-        numerator, denominator = list(expr.args), S.One
-    else:
-        top, denominator = fraction(expr, exact=True)
-        numerator = printer.factors(top) if isinstance(top, Mul) else [top]
-    found: list[str] = []
-    sign = ""
-    if numerator[0] == -1 and len(numerator) > 1:
-        sign, numerator = "- ", numerator[1:]
-    for factor in [Pow(denominator, -1), *numerator] if denominator != 1 else numerator:
+    """The letters over the denominator as one fraction, then the other factors one by one."""
+    top, bottom = (expr, S.One) if isinstance(expr, Dot) else fraction(expr, exact=True)
+    factors = printer.factors(top) if isinstance(top, (Mul, Dot)) else [top]
+    letters, others = sift(factors, _is_letter, binary=True) if not isinstance(expr, Dot) else ([], factors)
+    found, sign = list[str](), ""
+    if letters and letters[0].is_negative:
+        sign, letters = "- ", [each for each in (-letters[0], *letters[1:]) if each != 1]
+    if letters or bottom != 1:
+        lead = Mul(*letters, evaluate=False) if letters else S.One
+        found.append(sign + printer.doprint(lead if bottom == 1 else Over(lead, bottom)))
+    for place, factor in enumerate(others, start=1):
+        text = printer.doprint(factor)
         dot = r"\cdot " if found else sign
-        if not isinstance(factor, (Add, Plus)):
-            text = printer.doprint(factor)
-            found.append(dot + (rf"\left({text}\right)" if text.startswith("-") else text))
-        elif width(text := printer.doprint(factor)) <= limit - 4:
-            found.append(rf"{dot}\left({text}\right)")
-        else:  # \left and \right cannot stand on different lines
-            first, *middle = _packed(_terms(printer, factor, limit - 4), limit - 4)
-            found += [rf"{dot}\bigl({first}", *middle[:-1], rf"{middle[-1]}\bigr)"]
+        if isinstance(factor, (Add, Plus)) and width(text) > limit - 4:
+            # \left and \right cannot stand on different lines.
+            first, *middle, last = _packed(_terms(printer, factor, limit - 4), limit - 4)
+            found += [rf"{dot}\bigl({first}", *middle, rf"{last}\bigr)"]
+            continue
+        open_ended = isinstance(factor, (GeometricSum, Derivative)) and place < len(others)
+        grouped = isinstance(factor, (Add, Plus)) or open_ended or (bool(found) and text.startswith("-"))
+        found.append(dot + (rf"\left({text}\right)" if grouped else text))
     return found
+
+
+def _is_letter(factor: Expr) -> bool:
+    base = factor.base if isinstance(factor, Pow) and factor.exp.is_number else factor
+    return bool(base.is_Symbol or base.is_Rational)
 
 
 def _packed(pieces: list[str], limit: float) -> list[str]:

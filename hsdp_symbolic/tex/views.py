@@ -223,15 +223,13 @@ def _latex(block: Block) -> str:
     if isinstance(block, Paragraph):
         return "".join(f"${part.tex}$" if isinstance(part, Maths) else words(part) for part in block.parts)
     if isinstance(block, Display):
-        return _align(block.rows)
+        return _environment("align*", block.rows)
+    # Each formula is aligned by itself: with one point of alignment for all, a wide left side would push all others.
     lines = []
-    for words_, formula in block.steps:
-        lines.append(rf"\intertext{{{words(words_)}}}")
-        lines += [f"{row} \\\\" for row in formula]
-    # A step may have words only: the last row, which needs no \\, is not the last line then.
-    last = max((place for place, line in enumerate(lines) if line.endswith("\\\\")), default=None)
-    if last is not None and last == len(lines) - 1:
-        lines[last] = lines[last].removesuffix(" \\\\")
+    for said, formula in block.steps:
+        lines.append(rf"\intertext{{{words(said)}}}")
+        lines += [rf"& {_environment('aligned', formula)} \\"] if formula else []
+    lines[-1] = lines[-1].removesuffix(r" \\")  # a row more would be an empty one
     return "\n".join([r"\begin{align*}", *lines, r"\end{align*}"])
 
 
@@ -240,11 +238,11 @@ def words(text: str) -> str:
     parts = [to_latex(part) for part in re.split(r"`([^`]*)`", text)]
     joined = "".join(rf"\texttt{{{part}}}" if place % 2 else part for place, part in enumerate(parts))
     # A formula written as words may be long, and TeX sees no place to break it.
-    return re.sub(r"\\ensuremath\{(\\cdot|\\times)\}(?=\S)", r"\g<0>\\allowbreak{}", joined)
+    return re.sub(r"\\ensuremath\{(\\cdot|\\times)\}(?=\S)|/(?=\()", r"\g<0>\\allowbreak{}", joined)
 
 
-def _align(lines: tuple[str, ...]) -> str:
-    return "\n".join([r"\begin{align*}", *(f"{row} \\\\" for row in lines[:-1]), lines[-1], r"\end{align*}"])
+def _environment(name: str, lines: tuple[str, ...], end: str = r" \\") -> str:
+    return f"\\begin{{{name}}}\n" + f"{end}\n".join(lines) + f"\n\\end{{{name}}}"
 
 
 def _markdown(block: Block) -> str:
@@ -262,5 +260,5 @@ def _markdown(block: Block) -> str:
 
 def _dollars(lines: tuple[str, ...]) -> str:
     # \cr ends a row as \\ does, and Markdown does not take it for an escaped backslash.
-    body = " \\cr\n".join(row.replace(r" \\ ", r" \cr ") for row in lines)
-    return f"$$\n\\begin{{aligned}}\n{body}\n\\end{{aligned}}\n$$\n"
+    body = _environment("aligned", tuple(row.replace(r" \\ ", r" \cr ") for row in lines), end=r" \cr")
+    return f"$$\n{body}\n$$\n"
