@@ -155,7 +155,7 @@ class TestCompiles:
 
     def test_every_derivation_in_a_paper_of_standard_width(self, tmp_path):
         body = "\n\n".join(golden.derivation_view(label, "latex") for label in labels())
-        assert max(overfull(tmp_path, ARTICLE % ("\\allowdisplaybreaks\n", body)), default=0) < 25
+        assert max(overfull(tmp_path, ARTICLE % ("\\allowdisplaybreaks\n", body)), default=0) < 10
 
     @pytest.mark.parametrize("label", labels())
     def test_each_derivation_alone(self, tmp_path, label):

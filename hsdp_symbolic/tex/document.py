@@ -64,6 +64,8 @@ def _notation() -> str:
             r"\end{center}",
             render([Display(tuple(meanings))], "latex"),
             "In square brackets after each step of a derivation: its verdict, and the method by which it was reached.",
+            "Where both sides of an identity come to the same expression as soon as they are written down, that",
+            "expression is shown once.",
             "",
         ]
     )
