@@ -123,15 +123,11 @@ extra_epochs = Symbol("K-1", integer=True, nonnegative=True)
 epoch_factor, epoch_cost = Symbol("r_epoch", positive=True), Symbol("A_epoch", positive=True)
 
 TEX |= {
-    excess: r"(\alpha-1)",
-    extra_epochs: "(K-1)",
     d_mu: r"\dot{\mu}",
     d_nu: r"\dot{\nu}",
     small: "y",
     e_small: "e_y",
     level: "s",
     order_y: "y",
-    unit: "x_0",
-    time: r"\tau",
     radius: "r",
 }

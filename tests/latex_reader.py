@@ -50,6 +50,9 @@ NAMES = {
     r"R_\alpha": "R",
     r"\varepsilon_{norm}": "eps_norm",
     r"p_1": "w1",
+    r"\delta": "delta",
+    "m": "split",
+    "a": "removed",
     **{letter: letter for letter in ("n", "b", "K", "j", "k", "t", "c", "L", "u")},
 }
 """How the paper writes its letters, the longer names first where one begins another."""
@@ -167,6 +170,10 @@ class Reader:
         if self.ahead("n", "/", "b"):  # the paper's footnote: n/b is rounded down
             self.take("n", "/", "b")
             return lambda scope: mpmath.floor(scope["n"] / scope["b"])
+        for name in self.book.names:
+            if self.ahead(*name):
+                self.place += len(name)
+                return self.book.meaning_of(name)
         for written, name in _NAMES:
             if self.ahead(*written) and not self.ahead("u", "_"):
                 self.place += len(written)
@@ -174,6 +181,9 @@ class Reader:
         if token in _RULES:
             self.place += 1
             return _RULES[token](self)
+        if token == r"\varepsilon" and not self.ahead(token, "_"):
+            self.place += 1
+            return _value_of("epsilon")
         if token in ("S", "u", r"\varepsilon"):
             head, *indices = self.indexed()
             return lambda scope: self.book.term(head, [index(scope) for index in indices])
@@ -332,43 +342,31 @@ class Book:
     """The equations of one statement: the first says what is bounded, the others define names used in it."""
 
     def __init__(self, lines: list[str]) -> None:
-        first, *others = lines
-        self.left, self.sign, right = split(first)
-        self.formula = self.read(right)
-        self.rules: list[tuple[str, list[str], Meaning]] = []
-        self.aside: dict[str, Meaning] = {}
         self.known: dict[tuple[Any, ...], Number] = {}
         self.stepping = False
         self.letters: Scope = {}
-        for line in others:
-            self._define(line)
+        first, *others = lines
+        self.left, self.sign, right = split(first)
+        definitions = [found for found in map(_definition, others) if found]
+        self.names = [tuple(tokens(left)) for left, _ in definitions if _indices(left) is None]
+        self.rules = [(*_indices(left), self.read(text)) for left, text in definitions if _indices(left) is not None]
+        self.aside = {tuple(tokens(left)): self.read(text) for left, text in definitions if _indices(left) is None}
+        self.formula = self.read(right)
 
     def read(self, text: str) -> Meaning:
         reader = Reader(text, self)
         found: Meaning = reader.whole(reader.expression)
         return found
 
-    def _define(self, line: str) -> None:
-        if line == r"\quad \text{for whole orders}\ \alpha":
-            return  # a remark, which whoever chooses the letters must heed
-        match = re.fullmatch(r"\\quad\\text\{(?:with|where)\}\\quad (.*)", line)
-        if not match:
-            raise Unreadable(f"what kind of line is {line!r}?")
-        left, sign, right = split(match[1])
-        if sign != "=":
-            raise Unreadable(f"a definition by {sign}")
-        pattern = _INDEXED.fullmatch(left.strip())
-        if not pattern:
-            self.aside[left.strip()] = self.read(right)
-            return
-        head, *groups = pattern.groups()
-        self.rules.append((head, [each.replace(" ", "") for each in groups if each is not None], self.read(right)))
+    def meaning_of(self, name: tuple[str, ...]) -> Meaning:
+        """What a name beside the formula stands for, where it is used (under the indices of sums around it)."""
+        return lambda scope: self.aside[name](scope)
 
     def value(self, letters: Mapping[str, Fraction | int], name: str | None = None) -> Number:
         """The first right-hand side at these letters, or that of the definition of `name`."""
         self.known.clear()
         self.letters = {key: _number(value) for key, value in letters.items()}
-        return (self.formula if name is None else self.aside[name])(self.letters)
+        return (self.formula if name is None else self.aside[tuple(tokens(name))])(self.letters)
 
     def term(self, head: str, indices: list[Number]) -> Number:
         """X at these indices, by the one rule whose left-hand side matches; a recursion is taken from the bottom up."""
@@ -405,6 +403,31 @@ class Book:
 _INDEXED = re.compile(r"(S|u|\\varepsilon)_(?:\{([^{}]*)\}|(\w))(?:\^(?:\{([^{}]*)\}|(\w)))?(?:\(\\alpha\))?")
 
 
+def _definition(line: str) -> tuple[str, str] | None:
+    """Both sides of a definition; None for a remark, which whoever chooses the letters must heed."""
+    if line == r"\quad \text{for whole orders}\ \alpha":
+        return None
+    match = re.fullmatch(r"\\quad\\text\{(?:with|where)\}\\quad (.*)", line)
+    if not match:
+        raise Unreadable(f"what kind of line is {line!r}?")
+    left, sign, right = split(match[1])
+    if sign != "=":
+        raise Unreadable(f"a definition by {sign}")
+    return left.strip(), right
+
+
+def _indices(left: str) -> tuple[str, list[str]] | None:
+    """Head and index patterns of a name defined for every index, such as S_k^{j+1}; None for any other name."""
+    match = _INDEXED.fullmatch(left)
+    if not match:
+        return None
+    patterns = [each.replace(" ", "") for each in match.groups()[1:] if each is not None]
+    return (match[1], patterns) if all(_INDEX.fullmatch(each) for each in patterns) else None
+
+
+_INDEX = re.compile(r"(\d+)|([a-z])(?:\+(\d+))?")
+
+
 class _Needs(Exception):
     def __init__(self, key: tuple[Any, ...]) -> None:
         self.key = key
@@ -414,10 +437,7 @@ def _match(patterns: list[str], indices: list[int]) -> Scope | None:
     """The letters for which the index patterns (0, j, j+1) are these indices."""
     found: Scope = {}
     for pattern, index in zip(patterns, indices, strict=True):
-        shape = re.fullmatch(r"(\d+)|([a-z])(?:\+(\d+))?", pattern)
-        if not shape:
-            raise Unreadable(f"an index {pattern!r}")
-        number, letter, more = shape.groups()
+        number, letter, more = _INDEX.fullmatch(pattern).groups()
         if number is not None:
             if int(number) != index:
                 return None

@@ -18,7 +18,7 @@ from hsdp_symbolic.tex import latex, views
 from hsdp_symbolic.tex.macros import macro_name, macros
 from proofs_check.soundness import _draw, _split
 
-from .latex_reader import Book, Unreadable, holds
+from .latex_reader import Book, Unreadable, holds, tokens
 from .oracle import tame
 
 SETTINGS, DIGITS = 20, 15
@@ -35,7 +35,12 @@ def settings_of(found, seed):
             b = case.get("b", 1) if case.get("b", 1) <= 50 else rng.randint(1, 50)
             batches = rng.randint(2, 12)
             case["n"] = batches * b + (0 if "small_rate" in found.label else rng.randrange(b))
-            for name, value in (("b", b), ("j0", rng.randrange(batches)), ("j", rng.randrange(1, batches))):
+            for name, value in (
+                ("b", b),
+                ("j0", rng.randrange(batches)),
+                ("j", rng.randrange(1, batches)),
+                ("split", batches),
+            ):
                 case |= {name: value} if name in case else {}
         if "K" in case:
             case["K"] = rng.choice([1, 2, rng.randint(1, 9)])
@@ -89,7 +94,7 @@ class TestRoundTrip:
     def test_definitions_beside_it(self, label):
         found = statement(label)
         book = Book(found.latex().split("\n"))
-        for name, expr in ((name, expr) for name, expr in found.also if name in book.aside):
+        for name, expr in ((name, expr) for name, expr in found.also if tuple(tokens(name)) in book.aside):
             for case, _ in admitted(found, 5):
                 letters = {**case, "alpha": case.get("alpha", Fraction(7, 2))}
                 exact = {**letters, "sigma2": letters.get("sigma", Fraction(1)) ** 2}
@@ -233,6 +238,16 @@ class TestTheReaderRefuses:
     def test_what_it_does_not_understand(self, text):
         with pytest.raises(Unreadable):
             Book([text]).value({"n": 1, "b": 1})
+
+    def test_names_defined_beside_the_formula(self):
+        lines = [
+            r"x \leq \underset{0 \leq j_0 < n/b}{Avg} \varepsilon_{j_0}",
+            r"\quad\text{with}\quad \varepsilon_{j_0} = \Phi\left(g, \ell\right)",
+            r"\quad\text{with}\quad g = j_0",
+            r"\quad\text{with}\quad \ell = 3",
+            r"\quad\text{with}\quad \Phi(g, \ell) = \ell + g^{2}",
+        ]
+        assert Book(lines).value({"n": 4, "b": 1}) == 3 + Fraction(14, 4)
 
     def test_names_nobody_defines(self):
         with pytest.raises(Unreadable, match="0 rules"):

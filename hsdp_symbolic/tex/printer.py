@@ -35,6 +35,7 @@ from sympy import (
     factorial,
     floor,
     log,
+    preorder_traversal,
 )
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
@@ -43,12 +44,10 @@ from sympy.printing.latex import LatexPrinter
 from ..errors import UnsupportedNode
 from ..nodes import (
     Dot,
-    Expm1,
     FirstEpoch,
     GeometricSum,
     LogAverage,
     LogMeanExp,
-    LogMix,
     Named,
     Over,
     Plus,
@@ -64,8 +63,8 @@ _FROM_SYMPY = (
 )
 """SymPy's own nodes that its printer writes as we want them."""
 
-_PLAIN_NAME = re.compile(r"([A-Za-z]+)(?:_([A-Za-z]+\d*|\d+)|(\d+))?")
-_GREEK = re.compile("alpha|beta|gamma|delta|eta|theta|kappa|lambda|mu|nu|xi|pi|rho|sigma|tau|phi|chi|psi|omega")
+_PLAIN_NAME = re.compile(r"([A-Za-z]+)(?:_([A-Za-z]+\d*|\d+)|(\d+))?('*)")
+_GREEK = re.compile("alpha|beta|gamma|delta|eta|theta|kappa|lambda|mu|nu|xi|pi|rho|sigma|tau|phi|chi|psi|omega|ell")
 _SUMMATION_LETTERS = ("s", "r", "l")
 _PAPERS_ORDER = (
     "alpha",
@@ -105,14 +104,18 @@ class PaperPrinter(LatexPrinter):
         self.names = {**TEX, **(names or {})}
         self.first_epoch, self.average = first_epoch, average
 
+    def doprint(self, expr: Expr) -> str:
+        """The formula; a node without a rule here is written as its closed form, if it has one."""
+        closed = {node: node.closed() for node in preorder_traversal(expr) if not _has_rule(node) and _closes(node)}
+        text: str = super().doprint(expr.xreplace(closed) if closed else expr)
+        return text
+
     def _print(self, expr: Any, **kwargs: Any) -> str:
-        if isinstance(expr, Basic) and not isinstance(expr, _FROM_SYMPY):
-            known = f"_print_{type(expr).__name__}"
-            if known not in PaperPrinter.__dict__:
-                raise UnsupportedNode(
-                    f"no LaTeX for the node {type(expr).__name__}; give it a method {known} in tex/printer.py, "
-                    "or show it under a name (nodes.Named) with its recursion in `also`"
-                )
+        if isinstance(expr, Basic) and not _has_rule(expr):
+            raise UnsupportedNode(
+                f"no LaTeX for the node {type(expr).__name__}; give it a method _print_{type(expr).__name__} in "
+                "tex/printer.py, or show it under a name (nodes.Named) with its recursion in `also`"
+            )
         text: str = super()._print(expr, **kwargs)
         return text
 
@@ -180,7 +183,7 @@ class PaperPrinter(LatexPrinter):
         return r" \cdot ".join(texts)
 
     def _needs_mul_brackets(self, expr: Expr, first: bool = False, last: bool = False) -> bool:
-        if isinstance(expr, (Plus, Expm1)):
+        if isinstance(expr, Plus):
             return True
         if not last and isinstance(expr, (GeometricSum, PowerSum, Derivative)):
             return True
@@ -197,7 +200,7 @@ class PaperPrinter(LatexPrinter):
         if base == sigma and power == 2 and sigma2 in self.values and sigma not in self.values:
             return self._print(sigma2)
         negative = power.is_Rational and power.is_negative
-        if isinstance(base, (GeometricSum, PowerSum, Dot, Plus, Over, Expm1, LogMix, LogMeanExp)) and not negative:
+        if isinstance(base, (GeometricSum, PowerSum, Dot, Plus, Over, LogMeanExp)) and not negative:
             if power == S.Half:
                 return rf"\sqrt{{{self._print(base)}}}"
             return rf"\left({self._print(base)}\right)^{{{self._print(power)}}}"
@@ -222,23 +225,27 @@ class PaperPrinter(LatexPrinter):
 
     def _print_GeometricSum(self, expr: GeometricSum) -> str:
         x, k = expr.args
-        base, power = (x.base, x.exp) if isinstance(x, Pow) else (x, S.One)
         index = self._free_letter(x, *_SUMMATION_LETTERS)
-        if power == 1:
-            exponent = index
-        elif power.is_Integer:
-            exponent = f"{self._print(power)}{index}"
-        else:
-            text = self._print(power)
-            grouped = isinstance(power, (Add, Plus)) or text.startswith("-")
-            text = rf"\left({text}\right)" if grouped else text
-            exponent = f"{text} {index}" if text[0].isdigit() else f"{index} {text}"
-        return rf"\sum_{{{index}=0}}^{{{self._print(_one_less(k))}}} {self._raised(base)}^{{{exponent}}}"
+        return rf"\sum_{{{index}=0}}^{{{self._print(_one_less(k))}}} {self._term(x, index)}"
 
     def _print_PowerSum(self, expr: PowerSum) -> str:
         x, k = expr.args
         index = self._free_letter(x, "k", *_SUMMATION_LETTERS)
-        return rf"\sum_{{{index}=1}}^{{{self._print(k)}}} {self._raised(x)}^{{{index}}}"
+        return rf"\sum_{{{index}=1}}^{{{self._print(k)}}} {self._term(x, index)}"
+
+    def _term(self, x: Expr, index: str) -> str:
+        """x to the power `index`, with a power of x's own multiplied in."""
+        base, power = (x.base, x.exp) if isinstance(x, Pow) else (x, S.One)
+        text = self._print(power)
+        if power == 1:
+            exponent = index
+        elif power.is_Integer:
+            exponent = f"{text}{index}"
+        elif isinstance(power, (Add, Plus)) or text.startswith("-"):
+            exponent = rf"{index} \left({text}\right)"
+        else:
+            exponent = f"{text} {index}" if text[0].isdigit() else f"{index} {text}"
+        return f"{self._raised(base)}^{{{exponent}}}"
 
     def _free_letter(self, body: Expr, *letters: str) -> str:
         """A letter for an index of summation that the body uses neither for a symbol nor for a sum of its own."""
@@ -249,14 +256,6 @@ class PaperPrinter(LatexPrinter):
         return free[0]
 
     # Exponentials and averages
-
-    def _print_Expm1(self, expr: Expm1) -> str:
-        return f"{self._print(exp(expr.args[0]))} - 1"
-
-    def _print_LogMix(self, expr: LogMix) -> str:
-        w, x, y = expr.args
-        one, other = Dot(w, exp(x)), Dot(1 - w, exp(y)) if y != 0 else 1 - w
-        return rf"\log\left({self._print(Plus(one, other))}\right)"
 
     def _print_LogAverage(self, expr: LogAverage) -> str:
         body, place, count = expr.args
@@ -315,6 +314,14 @@ class PaperPrinter(LatexPrinter):
         raise UnsupportedNode("a case is printed by its Piecewise")
 
 
+def _has_rule(node: Basic) -> bool:
+    return isinstance(node, _FROM_SYMPY) or f"_print_{type(node).__name__}" in PaperPrinter.__dict__
+
+
+def _closes(node: Basic) -> bool:
+    return hasattr(node, "closed")
+
+
 def _one_less(count: Expr) -> Expr:
     """count − 1, in the order written if `count` is a display tree."""
     if not isinstance(count, Plus):
@@ -325,14 +332,18 @@ def _one_less(count: Expr) -> Expr:
 
 
 def _plain_name(name: str) -> str:
-    """A name made of letters and an index, as LaTeX: E_w2, tau_u, M; anything else is an error."""
+    """Letters with an index, or a difference of such, as LaTeX: E_w2, tau_u, f', alpha-1; anything else is an error."""
+    left, minus, right = name.partition("-")
+    if minus:
+        return f"({_plain_name(left)}-{right if right.isdigit() else _plain_name(right)})"
     match = _PLAIN_NAME.fullmatch(name)
     if not match:
         raise UnsupportedNode(f"no LaTeX for the symbol {name!r}; give it a line in symbols.TEX")
     base, index = match[1], match[2] or match[3]
-    if len(base) > 1 and not _GREEK.fullmatch(base):  # a word among letters needs space around it
-        return rf"\mathop{{\mathrm{{{base}}}}}\nolimits" + (f"_{{{_word(index)}}}" if index else "")
-    return _word(base) + (f"_{{{_word(index)}}}" if index else "")
+    text = _word(base)
+    if text.startswith(r"\mathrm"):  # a word among letters needs space around it
+        text = rf"\mathop{{{text}}}\nolimits"
+    return text + match[4] + (f"_{{{_word(index)}}}" if index else "")
 
 
 def _word(text: str) -> str:
