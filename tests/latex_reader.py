@@ -33,7 +33,7 @@ class Unreadable(ValueError):
 
 _TOKEN = re.compile(r"\s+|\\[A-Za-z]+|\\[\\ ]|\d+(?:\.\d+)?|[A-Za-z]|[{}()\[\]^_&+\-=<>/,']")
 
-_SIZES = (r"\left", r"\right", r"\bigl", r"\bigr", r"\ ")
+_SIZES = (r"\scriptstyle", r"\left", r"\right", r"\bigl", r"\bigr", r"\ ")
 
 NAMES = {
     r"\eta": "eta",

@@ -94,12 +94,15 @@ class TestRoundTrip:
     def test_definitions_beside_it(self, label):
         found = statement(label)
         book = Book(found.latex().split("\n"))
-        for name, expr in ((name, expr) for name, expr in found.also if tuple(tokens(name)) in book.aside):
+        for name, expr in found.also:
+            if tuple(tokens(name)) not in book.aside:
+                continue
             for case, _ in admitted(found, 5):
-                letters = {**case, "alpha": case.get("alpha", Fraction(7, 2))}
+                letters = {"alpha": Fraction(7, 2), **{each: Fraction(value) for each, value in case.items()}}
                 exact = {**letters, "sigma2": letters.get("sigma", Fraction(1)) ** 2}
-                bracket = enclose(compile_expression(undisplay(expr)), exact, rtol="1e-30")
-                assert agrees(book.value(letters, name), bracket), (name, case)
+                program = compile_expression(undisplay(expr))
+                if program.leaves <= exact.keys():  # else it is in terms of other names, or of an index
+                    assert agrees(book.value(letters, name), enclose(program, exact, rtol="1e-30")), (name, case)
 
     def test_a_wrong_formula_is_noticed(self, label):
         found = statement(label)

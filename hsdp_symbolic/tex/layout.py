@@ -16,7 +16,9 @@ _TOKEN = re.compile(r"\\[A-Za-z]+\*?|\\.|\s+|.", re.S)
 _WIDTHS = {
     **dict.fromkeys(("+", "-", "=", "<", ">", r"\leq", r"\geq", r"\in"), 2.6),
     **dict.fromkeys((r"\cdot",), 1.6),
-    **dict.fromkeys((r"\left", r"\right", r"\bigl", r"\bigr", r"\text", r"\mathrm", "&", "^", "_"), 0.0),
+    **dict.fromkeys(
+        (r"\left", r"\right", r"\bigl", r"\bigr", r"\text", r"\mathrm", r"\scriptstyle", "&", "^", "_"), 0.0
+    ),
     **dict.fromkeys((r"\log", r"\max", r"\min", r"\lim"), 3.0),
     r"\quad": 2.0,
     r"\qquad": 4.0,
@@ -72,14 +74,15 @@ def rows(printer: PaperPrinter, lhs: Expr | str, sign: str, rhs: Expr, limit: fl
     """`lhs sign rhs` as the rows of an `align*`, each as wide as `limit` where that can be had."""
     left = [lhs] if isinstance(lhs, str) else _pieces(printer, lhs, limit)
     if len(left) == 1 and width(left[0]) <= limit / 3:
-        first, *others = _pieces(printer, rhs, limit - width(left[0]) - 3)
+        room = limit - width(left[0]) - 3
+        first, *others = (_fitted(piece, room) for piece in _pieces(printer, rhs, room))
         return [f"{left[0]} &{sign} {first}", *(rf"&\qquad {piece}" for piece in others)]
-    first, *others = _pieces(printer, rhs, limit - 6)
+    first, *others = (_fitted(piece, limit - 6) for piece in _pieces(printer, rhs, limit - 6))
     if len(left) == 1 and not others and width(left[0]) + width(first) <= limit:
         return [f"{left[0]} &{sign} {first}"]
     return [
-        f"& {left[0]}",
-        *(rf"&\qquad {piece}" for piece in left[1:]),
+        f"& {_fitted(left[0], limit)}",
+        *(rf"&\qquad {_fitted(piece, limit)}" for piece in left[1:]),
         rf"&\quad {sign} {first}",
         *(rf"&\qquad {piece}" for piece in others),
     ]
@@ -146,3 +149,8 @@ def _packed(pieces: list[str], limit: float) -> list[str]:
         else:
             lines.append(piece)
     return lines
+
+
+def _fitted(line: str, limit: float) -> str:
+    """A line that could not be broken, set smaller if it is too wide."""
+    return line if width(line) <= limit + 4 else rf"\scriptstyle {line}"

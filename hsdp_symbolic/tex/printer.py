@@ -106,8 +106,9 @@ class PaperPrinter(LatexPrinter):
 
     def doprint(self, expr: Expr) -> str:
         """The formula; a node without a rule here is written as its closed form, if it has one."""
-        closed = {node: node.closed() for node in preorder_traversal(expr) if not _has_rule(node) and _closes(node)}
-        text: str = super().doprint(expr.xreplace(closed) if closed else expr)
+        while closed := {n: n.closed() for n in preorder_traversal(expr) if not _has_rule(n) and hasattr(n, "closed")}:
+            expr = expr.xreplace(closed)
+        text: str = super().doprint(expr)
         return text
 
     def _print(self, expr: Any, **kwargs: Any) -> str:
@@ -316,10 +317,6 @@ class PaperPrinter(LatexPrinter):
 
 def _has_rule(node: Basic) -> bool:
     return isinstance(node, _FROM_SYMPY) or f"_print_{type(node).__name__}" in PaperPrinter.__dict__
-
-
-def _closes(node: Basic) -> bool:
-    return hasattr(node, "closed")
 
 
 def _one_less(count: Expr) -> Expr:
