@@ -153,4 +153,4 @@ def _packed(pieces: list[str], limit: float) -> list[str]:
 
 def _fitted(line: str, limit: float) -> str:
     """A line that could not be broken, set smaller if it is too wide."""
-    return line if width(line) <= limit + 4 else rf"\scriptstyle {line}"
+    return line if width(line) <= 1.2 * limit else rf"\scriptstyle {line}"
