@@ -19,6 +19,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure as Drawing
 from matplotlib.patches import Patch
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.transforms import ScaledTranslation
 
 from ..errors import ArgumentError
 from ..progress import Ticker
@@ -100,7 +102,7 @@ def render(
     with _style():
         for wanted in formats:
             stream = io.BytesIO()
-            drawing.savefig(stream, format=wanted, dpi=200, metadata=_metadata(figure, wanted))
+            drawing.savefig(stream, format=wanted, dpi=200 if figure.columns == 1 else 150, metadata=_metadata(figure, wanted))
             found[wanted] = stream.getvalue()
     return found
 
@@ -160,7 +162,16 @@ def _draw_panel(axes: Axes, panel: Panel, palette: str, ticker: Ticker | None) -
     if shown and panel.legend != "none":
         handles, words_shown = zip(*shown, strict=True)
         if panel.legend == "above":
-            axes.legend(handles, words_shown, loc="lower left", bbox_to_anchor=(0, 1.01), borderaxespad=0)
+            drawing = axes.get_figure(root=True)
+            lift = ScaledTranslation(0, (16 if panel.title else 2) / 72, drawing.dpi_scale_trans)
+            axes.legend(
+                handles,
+                words_shown,
+                loc="lower left",
+                bbox_to_anchor=(0, 1),
+                bbox_transform=axes.transAxes + lift,
+                borderaxespad=0,
+            )
         else:
             axes.legend(handles, words_shown, loc=panel.place)
 
@@ -225,6 +236,12 @@ def _frame(axes: Axes, panel: Panel, points: list[tuple[float, float]]) -> None:
     elif points and linear_y:
         low, high = min(y for _, y in points), max(y for _, y in points)
         axes.set_ylim(min(0, 1.1 * low), 1.2 * high if high > 0 else 1)
+    for axis, scale in ((axes.xaxis, panel.scales[0]), (axes.yaxis, panel.scales[1])):
+        if scale == "log":
+            low, high = axis.get_view_interval()
+            axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high / low < 200 else (1,)))
+            axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+            axis.set_minor_formatter(NullFormatter())
     if panel.yticks:
         axes.set_yticks([at for at, _ in panel.yticks], [words for _, words in panel.yticks])
 

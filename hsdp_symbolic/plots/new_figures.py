@@ -6,7 +6,6 @@ from fractions import Fraction
 from typing import Any
 
 from ..catalogue import labels, statement
-from ..errors import HypothesisError
 from ..setting import Setting
 from .common import (
     BALLE,
@@ -42,7 +41,8 @@ def tightness(request: Request) -> Figure:
     """Every theorem beside the worst divergence an attack finds and, where there is one, the exact quadratic law."""
     run, orders = setting(request, 40)
     order, last = orders[0], last_batch(run)
-    few = tuple(sorted({max(1, round(int(run["K"]) * part / 40)) for part in (1, 2, 3, 5, 8, 12, 16, 20, 25, 32, 40)}))
+    many = _fractions(run, 1, 2, 3, 5, 8, 12, 16, 20, 25, 32, 40)
+    few = _fractions(run, 1, 3, 6, 12, 24, 40)  # each takes densities on a grid, for every update
 
     def panel(name: str, title: str, *chosen: tuple[str, str], exact: str = "", **place: Any) -> Panel:
         curves = [
@@ -51,19 +51,14 @@ def tightness(request: Request) -> Figure:
         ]
         if exact:
             curves.append(curve(exact, run, order, Style(4, "thin"), "exact, quadratic loss", **place))
-        curves.append(curve(chosen[0][0], run, order, _FOUND, "worst case found", at=few, view="worst", **place))
+        at = few if chosen[0][0] == SAMPLED else many
+        curves.append(curve(chosen[0][0], run, order, _FOUND, "worst case found", at=at, view="worst", **place))
         return Panel(
             tuple(curves), name=name, title=title, ylabel=r"$\varepsilon$" if name in "ace" else "", place="best"
         )
 
     panels = (
-        panel(
-            "a",
-            "(a) fixed order, first batch",
-            (FIXED, FIXED),
-            exact="exact:fixed_order",
-            j0=0,
-        ),
+        panel("a", "(a) fixed order, first batch", (FIXED, FIXED), exact="exact:fixed_order", j0=0),
         panel("b", "(b) fixed order, last batch", (FIXED, FIXED), exact="exact:fixed_order", j0=last),
         panel("c", "(c) convex, first batch", ("thm:convexsmooth", "thm:convexsmooth"), j0=0),
         panel("d", "(d) shuffled once", (SHUFFLE, SHUFFLE)),
@@ -93,6 +88,11 @@ def tightness(request: Request) -> Figure:
         ),
         run=run,
     )
+
+
+def _fractions(run: Setting, *parts: int) -> tuple[int, ...]:
+    """Whole epochs at so many fortieths of the run."""
+    return tuple(sorted({max(1, round(int(run["K"]) * part / 40)) for part in parts}))
 
 
 def crossing(request: Request) -> Figure:
@@ -163,7 +163,7 @@ def regions(request: Request) -> Figure:
     epochs = np.unique(np.geomspace(1, 1000, 90).round().astype(int))
     first = Panel(
         regions=_least(run, {"eta": steps[None, :], "K": epochs[:, None], "alpha": order}, steps, epochs),
-        lines=_boundaries(run, order, steps),
+        lines=_boundaries(run, order, steps, epochs),
         name="a",
         title=f"(a) {order_text(order)}",
         xlabel=r"$\eta$",
@@ -222,23 +222,25 @@ def _least(run: Setting, grid: dict[str, Any], xs: Any, ys: Any) -> Regions:
     )
 
 
-def _boundaries(run: Setting, order: Fraction, steps: Any) -> tuple[Line, ...]:
-    """For each step size, the epoch from which on a bound is below composition."""
+def _boundaries(run: Setting, order: Fraction, steps: Any, epochs: Any) -> tuple[Line, ...]:
+    """For each step size, the epoch from which on a bound is below composition, if it is by the last epoch shown."""
+    import numpy as np
+
     chosen: tuple[tuple[str, str, dict[str, int], Style], ...] = (
-        (FIXED, "fixed order, last batch, below composition", {"j0": last_batch(run)}, Style(4, "thin", "dashed")),
-        (SAMPLED, "without replacement below composition", {}, Style(4, "thin", "solid")),
+        (FIXED, "fixed order, last batch: below composition", {"j0": last_batch(run)}, Style(4, "thin", "dashed")),
+        (SAMPLED, "without replacement: below composition", {}, Style(4, "thin", "solid")),
     )
+    every = np.arange(1, int(epochs[-1]) + 1)
+    grid = {"eta": steps[:, None], "K": every[None, :], "alpha": order}
+    composed = statement(COMPOSED).numeric(run, **grid)
     lines = []
     for label, legend, place, style in chosen:
-        points = []
-        for step in steps:
-            eta = f"{step:.6g}"
-            try:
-                epoch = crossover(label, run.replace(eta=eta), (("alpha", order), *place.items()))
-            except HypothesisError:
-                continue
-            if epoch and epoch <= 1000:
-                points.append((float(eta), float(epoch)))
+        above = ~(statement(label).numeric(run, **grid, **place) < composed)
+        first = len(every) - np.argmax(above[:, ::-1], axis=1)  # index after the last epoch above composition
+        first = np.where(above.any(axis=1), first, 0)
+        points = [
+            (float(step), float(every[at])) for step, at in zip(steps, first, strict=True) if int(at) < len(every)
+        ]
         if points:
             lines.append(Line(label, tuple(points), style, legend))
     return tuple(lines)
