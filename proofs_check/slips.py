@@ -18,6 +18,7 @@ from hsdp_symbolic.plots.common import (
     BALLE,
     COMPOSED,
     FIXED,
+    PAPER,
     SAMPLED,
     SHUFFLE,
     curve,
@@ -64,7 +65,8 @@ def slips(request: Request) -> Figure:
     return Figure(
         name="slips",
         title="What the paper's slips change",
-        caption="Each slip of the paper that changes a curve: as printed (dashed) and as it should be (solid). "
+        caption="Each slip of the paper that changes a curve: as printed (dashed) and as it should be (solid), "
+        "or the bound beside what is said of it. "
         f"Unless the panel says otherwise: {setting_text(run)}.",
         panels=panels,
         size=(6.75, 8.6),
@@ -131,7 +133,7 @@ def _dropped_factor(run: Setting, order: Fraction) -> tuple[str, Panel]:
 
 
 def _small_rate(run: Setting) -> tuple[str, Panel]:
-    orders = tuple(range(2, 61))
+    orders = (*range(2, 10), *range(10, 100, 5), *range(100, 1001, 50))
     panel = Panel(
         tuple(
             replace(curve(label, run, 2, style, legend, at=orders, over="alpha"), arguments={})
@@ -142,6 +144,7 @@ def _small_rate(run: Setting) -> tuple[str, Panel]:
         ),
         title=f"composition at $K={int(run['K'])}$",
         xlabel=r"$\alpha$",
+        scales=("log", "log"),
         place="upper left",
     )
     return "4.1/caption-3:composition", panel
@@ -156,8 +159,9 @@ def _converges(run: Setting) -> tuple[str, Panel]:
         ),
         title="“converging even for infinitely many epochs”",
         ylabel=_EPSILON,
+        ylim=(0.05, 3000) if run == PAPER.replace(K=run["K"]) else None,
         scales=("linear", "log"),
-        place="best",
+        place="upper right",
     )
 
 

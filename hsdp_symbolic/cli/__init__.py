@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from ..errors import HsdpError
-from . import evidence, simulation, statements
+from . import evidence, figures, simulation, statements
 from .common import EXAMPLE
 
-PARTS = (statements, evidence, simulation)
+PARTS = (statements, evidence, simulation, figures)
 
 
 class _Parser(argparse.ArgumentParser):

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..errors import ArgumentError
 from ..setting import PARAMETER_NAMES, Setting
+from ..statement import Statement
 from .describe import Curve, Request, Style
 
 PAPER = Setting(n=50, b=2, eta="0.02", lam=1, beta=4, sigma=2, S_g=4)
@@ -51,10 +52,20 @@ def last_batch(run: Setting) -> int:
     return int(run["n"] // run["b"]) - 1
 
 
-def curve(source: Any, run: Setting, order: Any, style: Style, legend: str = "", **more: Any) -> Curve:
-    """A bound over 0 … K epochs; `j0` and the curve's own fields by name."""
-    place = {"j0": more.pop("j0")} if "j0" in more else {}
-    return Curve(source, run, {"alpha": order, **place}, more.pop("at", epochs_of(run)), style, legend, **more)
+def curve(
+    source: str | Statement,
+    run: Setting,
+    order: Fraction | int,
+    style: Style,
+    legend: str = "",
+    *,
+    j0: int | None = None,
+    at: tuple[Any, ...] | None = None,
+    **more: Any,
+) -> Curve:
+    """A bound over 0 … K epochs (or `at` others), for the batch j0 where there is one; the curve's fields by name."""
+    place = {} if j0 is None else {"j0": j0}
+    return Curve(source, run, {"alpha": order, **place}, epochs_of(run) if at is None else at, style, legend, **more)
 
 
 def order_text(order: Fraction) -> str:

@@ -11,7 +11,16 @@ from .common import curve, plain
 from .describe import Figure, Panel, Style
 from .values import as_text, values
 
-_LETTERS = (("k", "K"), ("a", "alpha"), ("l", "lam"), ("e", "eta"), ("g", "S_g"), ("s", "sigma"), ("n", "n"), ("b", "b"))
+_LETTERS = (
+    ("k", "K"),
+    ("a", "alpha"),
+    ("l", "lam"),
+    ("e", "eta"),
+    ("g", "S_g"),
+    ("s", "sigma"),
+    ("n", "n"),
+    ("b", "b"),
+)
 """The letters of the paper's file names, and ours."""
 
 
@@ -36,8 +45,8 @@ def _region_table(panel: Panel) -> str:
     assert regions
     rows = [f"{panel.xlabel.strip('$')},{panel.ylabel.strip('$')},least"]
     for y, winners in zip(regions.ys, regions.least, strict=True):
-        rows += [f"{x!r},{y!r},{regions.names[winner]}" for x, winner in zip(regions.xs, winners, strict=True)]
-    rows += [f"{x!r},{y!r},boundary of {line.name}" for line in panel.lines for x, y in line.points]
+        rows += [f"{x:g},{y:g},{regions.names[winner]}" for x, winner in zip(regions.xs, winners, strict=True)]
+    rows += [f"{x:g},{y:g},boundary of {line.name}" for line in panel.lines for x, y in line.points]
     return "\n".join(rows).replace("\\", "") + "\n"
 
 

@@ -12,6 +12,7 @@ from ..statement import Statement
 
 Width = Literal["thin", "thick"]
 Dash = Literal["solid", "dashed", "dotted", "dashdot"]
+Place = Literal["best", "upper left", "upper right", "lower right", "center right"]
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ class Panel:
     texts: tuple[Text, ...] = ()
     verticals: tuple[tuple[float, str], ...] = ()
     legend: Literal["none", "inside", "above"] = "inside"
-    place: str = "best"
+    place: Place = "best"
 
 
 @dataclass(frozen=True, eq=False)

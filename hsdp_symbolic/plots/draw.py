@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import matplotlib as mpl
@@ -21,6 +22,8 @@ from matplotlib.figure import Figure as Drawing
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from matplotlib.transforms import ScaledTranslation
+from PIL import Image
+from PIL.PngImagePlugin import PngInfo
 
 from ..errors import ArgumentError
 from ..progress import Ticker
@@ -40,9 +43,11 @@ _DASHES = {"solid": "solid", "dashed": (0, (4, 3)), "dotted": (0, (1.4, 2)), "da
 _MARKERS = ("", "o", "s", "^", "D")
 """In the colour-blind palette the colours after the first also carry a marker, for print without colour."""
 _SHADES = 0.35
+_DPI = {False: 240, True: 170}
+"""Dots per inch of a PNG, for figures of one column and of two."""
 _LINE = 8.0
 """Points between the middles of two labels that do not touch."""
-_RC = {
+_RC: Any = {
     "font.family": "STIXGeneral",
     "mathtext.fontset": "stix",
     "font.size": 8,
@@ -67,6 +72,15 @@ _RC = {
 }
 
 
+def check_looks(formats: Sequence[str], palette: str) -> None:
+    """Refuse formats and palettes that do not exist."""
+    for wanted in formats:
+        if wanted not in FORMATS:
+            raise ArgumentError("format", wanted, "no such format", f"use {', '.join(FORMATS)}")
+    if palette not in PALETTES:
+        raise ArgumentError("palette", palette, "no such palette", f"use {' or '.join(PALETTES)}")
+
+
 @contextmanager
 def _style() -> Iterator[None]:
     """Our settings on top of Matplotlib's own defaults, whatever the user's configuration file says."""
@@ -78,15 +92,14 @@ def _style() -> Iterator[None]:
 
 def draw(figure: Figure, *, palette: str = "paper", ticker: Ticker | None = None) -> Drawing:
     """The figure as a Matplotlib figure; its lines carry the names of their curves as gid."""
-    if palette not in PALETTES:
-        raise ArgumentError("palette", palette, "no such palette", f"use {' or '.join(PALETTES)}")
+    check_looks((), palette)
     with _style():
         drawing = Drawing(figsize=figure.size, layout="constrained")
         FigureCanvasAgg(drawing)
         rows = math.ceil(len(figure.panels) / figure.columns)
         for number, panel in enumerate(figure.panels):
             axes = drawing.add_subplot(rows, figure.columns, number + 1)
-            _draw_panel(axes, panel, palette, ticker)
+            _draw_panel(drawing, axes, panel, palette, ticker)
     return drawing
 
 
@@ -94,17 +107,29 @@ def render(
     figure: Figure, formats: Sequence[str] = ("pdf", "png"), *, palette: str = "paper", ticker: Ticker | None = None
 ) -> dict[str, bytes]:
     """The figure in each format; the same call gives the same bytes, in any process."""
-    for wanted in formats:
-        if wanted not in FORMATS:
-            raise ArgumentError("format", wanted, "no such format", f"use {', '.join(FORMATS)}")
+    check_looks(formats, palette)
     drawing = draw(figure, palette=palette, ticker=ticker)
     found = {}
     with _style():
         for wanted in formats:
             stream = io.BytesIO()
-            drawing.savefig(stream, format=wanted, dpi=200 if figure.columns == 1 else 150, metadata=_metadata(figure, wanted))
-            found[wanted] = stream.getvalue()
+            drawing.savefig(stream, format=wanted, dpi=_DPI[figure.columns > 1], metadata=_metadata(figure, wanted))
+            found[wanted] = _small(stream) if wanted == "png" else stream.getvalue()
     return found
+
+
+def _small(stream: io.BytesIO) -> bytes:
+    """A PNG of a third of the size: line drawings need few colours."""
+    stream.seek(0)
+    image = Image.open(stream)
+    words = PngInfo()
+    for name, text in image.info.items():
+        if isinstance(name, str) and isinstance(text, str):
+            words.add_itxt(str(name), text)
+    result = io.BytesIO()
+    dots = image.info["dpi"]
+    image.convert("RGB").quantize(96).save(result, format="png", optimize=True, pnginfo=words, dpi=dots)
+    return result.getvalue()
 
 
 def digest(figure: Figure) -> str:
@@ -123,7 +148,7 @@ def _metadata(figure: Figure, wanted: str) -> dict[str, str | None]:
     return {"Title": figure.title, "Description": numbers, "Software": "hsdp figures"}
 
 
-def _draw_panel(axes: Axes, panel: Panel, palette: str, ticker: Ticker | None) -> None:
+def _draw_panel(drawing: Drawing, axes: Axes, panel: Panel, palette: str, ticker: Ticker | None) -> None:
     colours = PALETTES[palette]
     axes.set_xscale(panel.scales[0])
     axes.set_yscale(panel.scales[1])
@@ -131,7 +156,8 @@ def _draw_panel(axes: Axes, panel: Panel, palette: str, ticker: Ticker | None) -
     if panel.regions:
         shown += _draw_regions(axes, panel.regions, colours)
     frame: list[tuple[float, float]] = []
-    for curve in (*panel.curves, *panel.lines):
+    everything: list[Curve | Line] = [*panel.curves, *panel.lines]
+    for curve in everything:
         points = _points(curve, ticker)
         if not isinstance(curve, Curve) or not curve.leaves:
             frame += points
@@ -152,7 +178,7 @@ def _draw_panel(axes: Axes, panel: Panel, palette: str, ticker: Ticker | None) -
             fontsize=7,
         )
     _frame(axes, panel, frame)
-    for text in _spread(axes, panel.texts):
+    for text in _spread(panel.texts, axes.get_ylim(), drawing.get_figheight()):
         _write(axes, text, "black" if text.colour is None else colours[text.colour])
     if panel.title:
         axes.set_title(panel.title, loc="left")
@@ -162,7 +188,6 @@ def _draw_panel(axes: Axes, panel: Panel, palette: str, ticker: Ticker | None) -
     if shown and panel.legend != "none":
         handles, words_shown = zip(*shown, strict=True)
         if panel.legend == "above":
-            drawing = axes.get_figure(root=True)
             lift = ScaledTranslation(0, (16 if panel.title else 2) / 72, drawing.dpi_scale_trans)
             axes.legend(
                 handles,
@@ -193,18 +218,15 @@ def _write(axes: Axes, text: Text, colour: str) -> None:
     )
 
 
-def _spread(axes: Axes, texts: Sequence[Text]) -> list[Text]:
+def _spread(texts: Sequence[Text], limits: tuple[float, float], inches: float) -> list[Text]:
     """Labels at the ends of curves, moved apart where they would overlap."""
     labels = sorted((text for text in texts if text.ends), key=lambda text: text.y)
     heights: list[float] = []
-    low, high = axes.get_ylim()
-    points = 0.7 * 72 * axes.get_figure(root=True).get_figheight() / (high - low)  # about 7/10 of the figure is axes
+    points = 0.7 * 72 * inches / (limits[1] - limits[0])  # about 7/10 of the figure's height is axes
     for text in labels:
         wanted = text.y * points
         heights.append(max(wanted, heights[-1] + _LINE) if heights else wanted)
-    moved = [
-        replace(text, offset=(3, height - text.y * points)) for text, height in zip(labels, heights, strict=True)
-    ]
+    moved = [replace(text, offset=(3, height - text.y * points)) for text, height in zip(labels, heights, strict=True)]
     return [text for text in texts if not text.ends] + moved
 
 
@@ -278,5 +300,5 @@ def _pale(colour: str) -> tuple[float, float, float]:
 
 def _edges(centres: tuple[float, ...]) -> list[float]:
     """Borders between cells on a logarithmic axis: geometric means, and half a cell beyond either end."""
-    inner = [math.sqrt(a * b) for a, b in zip(centres, centres[1:], strict=False)]
+    inner = [math.sqrt(a * b) for a, b in pairwise(centres)]
     return [centres[0] ** 2 / inner[0], *inner, centres[-1] ** 2 / inner[-1]]

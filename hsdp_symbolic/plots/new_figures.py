@@ -1,7 +1,8 @@
-"""Figures the paper does not have: tightness against exact laws, crossovers with composition, regions, sharper bounds."""
+"""Figures the paper does not have: tightness, crossovers with composition, regions, sharper bounds."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -25,7 +26,7 @@ from .common import (
 from .describe import Curve, Figure, Line, Panel, Regions, Request, Style, Text
 from .values import FARTHEST, as_double, crossover, value
 
-_THIN = Style(1, "thin")
+_BOUNDS = (Style(0), Style(1, dash="dashed"), Style(2, dash="dotted"))
 _FOUND = Style(4, marker="o")
 SHARPER: tuple[tuple[str, str], ...] = (
     ("strconvexsmooth:factor", "fixed order, last batch, dropped factor kept"),
@@ -44,31 +45,28 @@ def tightness(request: Request) -> Figure:
     many = _fractions(run, 1, 2, 3, 5, 8, 12, 16, 20, 25, 32, 40)
     few = _fractions(run, 1, 3, 6, 12, 24, 40)  # each takes densities on a grid, for every update
 
-    def panel(name: str, title: str, *chosen: tuple[str, str], exact: str = "", **place: Any) -> Panel:
-        curves = [
-            curve(label, run, order, Style(number, "thick", dash), legend, **place)
-            for number, ((label, legend), dash) in enumerate(zip(chosen, ("solid", "dashed", "dotted"), strict=False))
-        ]
+    def panel(name: str, title: str, *chosen: str, exact: str = "", j0: int | None = None) -> Panel:
+        curves = [curve(label, run, order, style, label, j0=j0) for label, style in zip(chosen, _BOUNDS, strict=False)]
         if exact:
-            curves.append(curve(exact, run, order, Style(4, "thin"), "exact, quadratic loss", **place))
-        at = few if chosen[0][0] == SAMPLED else many
-        curves.append(curve(chosen[0][0], run, order, _FOUND, "worst case found", at=at, view="worst", **place))
+            curves.append(curve(exact, run, order, Style(4, "thin"), "exact, quadratic loss", j0=j0))
+        at = few if chosen[0] == SAMPLED else many
+        curves.append(curve(chosen[0], run, order, _FOUND, "worst case found", at=at, view="worst", j0=j0))
         return Panel(
             tuple(curves), name=name, title=title, ylabel=r"$\varepsilon$" if name in "ace" else "", place="best"
         )
 
     panels = (
-        panel("a", "(a) fixed order, first batch", (FIXED, FIXED), exact="exact:fixed_order", j0=0),
-        panel("b", "(b) fixed order, last batch", (FIXED, FIXED), exact="exact:fixed_order", j0=last),
-        panel("c", "(c) convex, first batch", ("thm:convexsmooth", "thm:convexsmooth"), j0=0),
-        panel("d", "(d) shuffled once", (SHUFFLE, SHUFFLE)),
-        panel("e", "(e) sampled without replacement", (SAMPLED, SAMPLED)),
+        panel("a", "(a) fixed order, first batch", FIXED, exact="exact:fixed_order", j0=0),
+        panel("b", "(b) fixed order, last batch", FIXED, exact="exact:fixed_order", j0=last),
+        panel("c", "(c) convex, first batch", "thm:convexsmooth", j0=0),
+        panel("d", "(d) shuffled once", SHUFFLE),
+        panel("e", "(e) sampled without replacement", SAMPLED),
         panel(
             "f",
             "(f) full batch",
-            ("thm:GD_tighter", "thm:GD_tighter"),
-            ("thm:GD_baseline", "thm:GD_baseline"),
-            ("thm:GD_tighter:recursion", "thm:GD_tighter:recursion"),
+            "thm:GD_tighter",
+            "thm:GD_baseline",
+            "thm:GD_tighter:recursion",
             exact="exact:full_batch",
         ),
     )
@@ -99,24 +97,25 @@ def crossing(request: Request) -> Figure:
     """Hidden-state bounds against composition, with the epoch marked from which on they are smaller."""
     run, orders = setting(request, 60)
     last = last_batch(run)
-    bounds: tuple[tuple[str, str, dict[str, int], str], ...] = (
-        (SHUFFLE, "shuffled once (thm:shuffle)", {}, "solid"),
-        (FIXED, "fixed order, last batch (thm:strconvexsmooth)", {"j0": last}, "dotted"),
-        (SAMPLED, "without replacement (thm:amp_samp_wo_replacement)", {}, "dashdot"),
+    bounds: tuple[tuple[str, str, int | None, Style], ...] = (
+        (SHUFFLE, "shuffled once (thm:shuffle)", None, Style(0)),
+        (FIXED, "fixed order, last batch (thm:strconvexsmooth)", last, Style(1, dash="dotted")),
+        (SAMPLED, "without replacement (thm:amp_samp_wo_replacement)", None, Style(2, dash="dashdot")),
     )
     panels, found = [], []
     for number, order in enumerate(reversed(orders)):
         composed = curve(COMPOSED, run, order, Style(4, "thin", "dashed"), "composition (mironov2019)")
-        curves, texts = [composed], []
-        for colour, (label, legend, place, dash) in enumerate(bounds):
-            ours = curve(label, run, order, Style(colour, dash=dash), legend, **place)  # type: ignore[arg-type]
+        curves, crossed = [composed], []
+        for label, legend, j0, style in bounds:
+            ours = curve(label, run, order, style, legend, j0=j0)
             curves.append(ours)
-            first = crossover(label, run, (("alpha", order), *place.items()))
+            first = crossover(label, run, tuple(ours.arguments.items()))
             found.append(f"{label} at α = {plain(order)}: {f'K = {first}' if first else f'none up to K = {FARTHEST}'}")
             if first and first <= run["K"]:
                 height = as_double(value(ours, first))
-                words = f"$K={first}$"
-                texts.append(Text(first, height, words, dot=True, offset=(4, -7), colour=colour))
+                crossed.append(Text(first, height, f"$K={first}$", dot=True, offset=(4, -7), colour=style.colour))
+        highest = max(crossed, key=lambda text: text.y, default=None)
+        texts = [replace(text, align="right", offset=(-3, 7)) if text is highest else text for text in crossed]
         panels.append(
             Panel(
                 tuple(curves),
@@ -159,7 +158,7 @@ def regions(request: Request) -> Figure:
     run, orders = setting(request, 40)
     order = orders[0]
     top = float(2 / (run["lam"] + run["beta"]))
-    steps = np.geomspace(float(run["eta"]) / 20, 0.98 * top, 64)
+    steps = _short(np.geomspace(float(run["eta"]) / 20, 0.98 * top, 64))
     epochs = np.unique(np.geomspace(1, 1000, 90).round().astype(int))
     first = Panel(
         regions=_least(run, {"eta": steps[None, :], "K": epochs[:, None], "alpha": order}, steps, epochs),
@@ -172,7 +171,7 @@ def regions(request: Request) -> Figure:
         legend="above",
     )
     batches = np.unique(np.geomspace(2, 200, 56).round().astype(int))
-    order_grid = np.geomspace(1.25, 64, 64)
+    order_grid = _short(np.geomspace(1.25, 64, 64))
     sizes = batches * int(run["b"])
     second = Panel(
         regions=_least(run, {"n": sizes[None, :], "alpha": order_grid[:, None]}, batches, order_grid),
@@ -199,6 +198,13 @@ def regions(request: Request) -> Figure:
         ),
         run=run,
     )
+
+
+def _short(grid: Any) -> Any:
+    """The grid to four digits, so that the data file can be read and says exactly what was plotted."""
+    import numpy as np
+
+    return np.array([float(f"{each:.4g}") for each in grid])
 
 
 def _least(run: Setting, grid: dict[str, Any], xs: Any, ys: Any) -> Regions:
@@ -258,11 +264,10 @@ def sharper(request: Request) -> Figure:
     known = set(labels())
 
     def ours(label: str, style: Style, legend: str) -> Curve:
-        place = {"j0": last} if "j0" in statement(label).needs else {}
-        return curve(label, run, order, style, legend, **place)
+        return curve(label, run, order, style, legend, j0=last if "j0" in statement(label).needs else None)
 
     composed = curve(COMPOSED, run, order, Style(4, "thin", "dashed"), COMPOSED_LEGEND)
-    dashes = ("solid", "dashdot", "dotted")
+    looks = (Style(1), Style(2, dash="dashdot"), Style(3, dash="dotted"))
     sides = (
         (
             "a",
@@ -278,10 +283,7 @@ def sharper(request: Request) -> Figure:
             for number, (label, legend) in enumerate(printed)
         ]
         found = [(label, words) for label, words in SHARPER if label in known and statement(label).scheme in schemes]
-        curves += [
-            ours(label, Style(1 + number % 3, dash=dashes[number % 3]), words)  # type: ignore[arg-type]
-            for number, (label, words) in enumerate(found)
-        ]
+        curves += [ours(label, style, words) for (label, words), style in zip(found, looks, strict=False)]
         panels.append(
             Panel(
                 (*curves, composed),

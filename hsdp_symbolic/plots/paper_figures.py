@@ -6,6 +6,7 @@ the statements are plotted; as printed, the same formulas are joined through the
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 
@@ -220,14 +221,13 @@ def _sampled(found: Curve, samples: int, end: int | Fraction | None = None) -> C
 
 
 def _paper_frame(
-    panel: Panel, request: Request, run: Setting, ends: dict[Fraction, tuple[str, Fraction, int | None]]
+    panel: Panel, request: Request, run: Setting, ends: Mapping[Fraction, tuple[str, Fraction, int | None]]
 ) -> Panel:
     """Labels at the ends of curves, and the paper's axes where the setting is the paper's."""
     final = int(run["K"])
     texts = []
     for number, (order, (label, height, j0)) in enumerate(ends.items()):
-        place = {} if j0 is None else {"j0": j0}
-        at = as_double(value(curve(label, run, height, Style(), **place), final))
+        at = as_double(value(curve(label, run, height, Style(), j0=j0), final))
         texts.append(Text(final, at, order_text(order), ends=True, colour=number))
     panel = replace(panel, texts=tuple(texts))
     if request.plain:
@@ -237,4 +237,3 @@ def _paper_frame(
 
 def _files(labels: tuple[str, ...], orders: tuple[Fraction, ...]) -> tuple[tuple[str, str, Fraction], ...]:
     return tuple((_SOURCES[label], label, order) for label in labels for order in orders)
-

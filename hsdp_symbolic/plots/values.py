@@ -48,7 +48,7 @@ def _find(source: str | Statement) -> Statement:
 
 @cache
 def _bound(source: str | Statement, run: Setting, arguments: tuple[tuple[str, Any], ...]) -> Enclosure:
-    return _find(source).enclose(run, rtol="1e-25", **dict(arguments))
+    return _find(source).enclose(run, **dict(arguments))
 
 
 @cache
@@ -57,7 +57,7 @@ def _continued(source: str | Statement, run: Setting, arguments: tuple[tuple[str
     found, chosen = _find(source), dict(arguments)
     epochs = Fraction(chosen.pop("K"))
     admitted = found._admit(run.replace(K=1), chosen)
-    return enclose(compile_expression(close_sums(found.expr)), {**admitted, "K": epochs}, rtol="1e-25")
+    return enclose(compile_expression(close_sums(found.expr)), {**admitted, "K": epochs})
 
 
 @cache
