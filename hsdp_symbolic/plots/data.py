@@ -50,12 +50,20 @@ def _region_table(panel: Panel) -> str:
     return "\n".join(rows).replace("\\", "") + "\n"
 
 
+def table_path(figure: Figure, panel: Panel) -> PurePosixPath:
+    """Where the numbers of a panel go: `data/NAME.csv`, or `data/NAME_PANEL.csv` where there are several."""
+    return PurePosixPath("data") / f"{figure.name}{f'_{panel.name}' if panel.name else ''}.csv"
+
+
+def paper_path(figure: Figure, folder: str, order: Fraction | int) -> PurePosixPath:
+    """Where the paper's source looks for a data file."""
+    assert figure.run
+    return PurePosixPath(folder) / paper_name(figure.run, Fraction(order))
+
+
 def tables(figure: Figure, ticker: Ticker | None = None) -> dict[PurePosixPath, str]:
-    """The numbers a figure plots: `data/NAME.csv`, or `data/NAME_PANEL.csv` where it has several panels."""
-    return {
-        PurePosixPath("data") / f"{figure.name}{f'_{panel.name}' if panel.name else ''}.csv": panel_table(panel, ticker)
-        for panel in figure.panels
-    }
+    """The numbers a figure plots, by path."""
+    return {table_path(figure, panel): panel_table(panel, ticker) for panel in figure.panels}
 
 
 def paper_files(figure: Figure, ticker: Ticker | None = None) -> dict[PurePosixPath, str]:
@@ -65,7 +73,7 @@ def paper_files(figure: Figure, ticker: Ticker | None = None) -> dict[PurePosixP
         assert figure.run
         column = curve(label, figure.run, order, Style())
         rows = [f"{k},{as_text(y)}" for k, y in zip(column.at, values(column, ticker), strict=True)]
-        found[PurePosixPath(folder) / paper_name(figure.run, Fraction(order))] = "\n".join(["k,eps", *rows]) + "\n"
+        found[paper_path(figure, folder, order)] = "\n".join(["k,eps", *rows]) + "\n"
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .data import paper_files, tables
+from .data import paper_path, table_path
 from .describe import Figure
 
 _HEAD = """# Figures
@@ -30,7 +30,8 @@ def page(figures: Iterable[Figure]) -> str:
     """The gallery of these figures, in Markdown."""
     parts = [_HEAD]
     for figure in figures:
-        files = [*tables(figure), *paper_files(figure)]
+        files = [table_path(figure, panel) for panel in figure.panels]
+        files += [paper_path(figure, folder, order) for folder, _, order in figure.data_files]
         parts.append(
             f"## {figure.title}\n\n"
             f"[![{figure.title}]({figure.name}.png)]({figure.name}.pdf)\n\n"

@@ -158,7 +158,7 @@ def regions(request: Request) -> Figure:
     run, orders = setting(request, 40)
     order = orders[0]
     top = float(2 / (run["lam"] + run["beta"]))
-    steps = _short(np.geomspace(float(run["eta"]) / 20, 0.98 * top, 64))
+    steps = _short(np.geomspace(min(float(run["eta"]), top) / 20, 0.98 * top, 64))
     epochs = np.unique(np.geomspace(1, 1000, 90).round().astype(int))
     first = Panel(
         regions=_least(run, {"eta": steps[None, :], "K": epochs[:, None], "alpha": order}, steps, epochs),
