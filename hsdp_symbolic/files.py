@@ -19,10 +19,15 @@ def require_writable(path: str | Path) -> None:
 
 def require_writable_folder(path: str | Path) -> None:
     """Refuse a folder in which files cannot be made, before the work whose results would go there."""
-    target = Path(path)
-    existing = next(each for each in (target, *target.absolute().parents) if each.exists())
-    if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
-        raise ArgumentError("folder", str(path), "cannot be written", "choose a folder that can be made or written")
+    target = Path(path).absolute()
+    existing = next(each for each in (target, *target.parents) if each.exists())
+    try:
+        Path(tempfile.mkdtemp(dir=existing, prefix=".hsdp.")).rmdir()  # permissions alone do not tell (/proc, root)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise ArgumentError(
+            "folder", str(path), f"cannot be written ({reason})", "choose a folder that can be made or written"
+        ) from error
 
 
 def write_atomically(path: str | Path, text: str) -> None:

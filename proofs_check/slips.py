@@ -123,7 +123,14 @@ def _dropped_factor(run: Setting, order: Fraction) -> tuple[str, Panel]:
     derived: Expr = step.check.lhs  # type: ignore[attr-defined]
     return "thm:strconvexsmooth/dropped-factor", Panel(
         (
-            curve(replace(theorem, label=f"{FIXED}, factor kept", expr=derived), run, order, _TRUE, "as derived", j0=0),
+            curve(
+                replace(theorem, label=f"{FIXED} with the factor kept", expr=derived),
+                run,
+                order,
+                _TRUE,
+                "as derived",
+                j0=0,
+            ),
             curve(FIXED, run, order, _PRINTED, "thm:strconvexsmooth", j0=0),
         ),
         title=f"the factor the proof drops, first batch, {order_text(order)}",
@@ -159,7 +166,7 @@ def _converges(run: Setting) -> tuple[str, Panel]:
         ),
         title="“converging even for infinitely many epochs”",
         ylabel=_EPSILON,
-        ylim=(0.05, 3000) if run == PAPER.replace(K=run["K"]) else None,
+        ylim=(0.05, 30_000) if run == PAPER.replace(K=run["K"]) else None,
         scales=("linear", "log"),
         place="upper right",
     )

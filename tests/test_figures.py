@@ -191,12 +191,12 @@ class TestAgainstThePapersFunctions:
     def functions(cls):
         return _pgf(PAPER_TEX.read_text())
 
-    def distance(self, function, label, j0, alpha, points, view):
+    def distance(self, function, label, j0, alpha, points, view, theirs=None):
         place = {} if j0 is None else {"j0": j0}
         curve = Curve(label, RUN, {"alpha": alpha, **place}, tuple(points), view=view)
         worst = 0.0
         for point in points:
-            letters = dict(zip("kalegsnb", (float(point), alpha, 1, 0.02, 4, 2, 50, 2), strict=True))
+            letters = dict(zip("kalegsnb", (float(point), theirs or alpha, 1, 0.02, 4, 2, 50, 2), strict=True))
             ours = as_double(value(curve, point))
             worst = max(worst, abs(_compute(function, letters) - ours) / max(ours, 1e-300)) if ours else worst
         return worst
@@ -211,7 +211,7 @@ class TestAgainstThePapersFunctions:
     def test_control_another_batch_or_order_is_another_curve(self, functions):
         first = functions["improved_dp_dynamics_first_batch"]
         assert self.distance(first, "thm:strconvexsmooth", 1, 15, range(1, 41), "bound") > 1e-3
-        assert self.distance(first, "thm:strconvexsmooth", 0, 14, range(1, 41), "bound") > 1e-3
+        assert self.distance(first, "thm:strconvexsmooth", 0, 14, range(1, 41), "bound", theirs=15) > 1e-3
 
 
 def disagreements(figure: Figure, drawing) -> list[str]:

@@ -161,7 +161,8 @@ class TestGallery:
         for path, text in (tables(figure) | paper_files(figure)).items():
             assert (FOLDER / path).read_text() == text, f"{path} is stale: run python figures/gallery.py"
         stamp = f"numbers sha256:{digest(figure)}"
-        assert Image.open(FOLDER / f"{figure.name}.png").info["Description"] == stamp
+        with Image.open(FOLDER / f"{figure.name}.png") as image:
+            assert image.info["Description"] == stamp
         assert stamp.encode() in (FOLDER / f"{figure.name}.pdf").read_bytes()
         assert (FOLDER / f"{figure.name}.png").stat().st_size < 150_000
 

@@ -48,8 +48,8 @@ class Curve:
     def name(self) -> str:
         """The heading of its column in the data file."""
         label = self.source if isinstance(self.source, str) else self.source.label
-        words = [label if self.view != "worst" else f"worst found against {label}"]
-        return " ".join(words + [f"{name}={value}" for name, value in self.arguments.items()])
+        words = {"bound": label, "continued": f"{label} between epochs", "worst": f"worst found against {label}"}
+        return " ".join([words[self.view], *(f"{name}={value}" for name, value in self.arguments.items())])
 
 
 @dataclass(frozen=True, eq=False)

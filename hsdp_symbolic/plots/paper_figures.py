@@ -228,7 +228,7 @@ def _paper_frame(
     texts = []
     for number, (order, (label, height, j0)) in enumerate(ends.items()):
         at = as_double(value(curve(label, run, height, Style(), j0=j0), final))
-        texts.append(Text(final, at, order_text(order), ends=True, colour=number))
+        texts.append(Text(final, at, order_text(order), ends=True, colour=None if request.as_printed else number))
     panel = replace(panel, texts=tuple(texts))
     if request.plain:
         return replace(panel, xlim=(0, final + 2), ylim=(0, 0.155), yticks=_TICKS)

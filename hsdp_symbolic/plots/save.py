@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
 
+from ..errors import ArgumentError
 from ..files import require_writable_folder, write_together
 from ..progress import Ticker
 from .data import paper_files, tables
@@ -38,9 +39,15 @@ def check_folder(out: str | Path) -> None:
 def save(files: dict[PurePosixPath, bytes], out: str | Path) -> list[Path]:
     """Write the files below the folder `out`; returns their paths."""
     targets = {Path(out) / path: content for path, content in files.items()}
-    for target in targets:
-        require_writable_folder(target.parent)
-    for target in targets:
-        target.parent.mkdir(parents=True, exist_ok=True)
-    write_together(targets)
+    for folder in {target.parent for target in targets}:
+        require_writable_folder(folder)
+    try:
+        for target in targets:
+            target.parent.mkdir(parents=True, exist_ok=True)
+        write_together(targets)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise ArgumentError(
+            "out", str(out), f"could not be written ({reason})", "free space, or choose another"
+        ) from error
     return list(targets)

@@ -62,7 +62,7 @@ def _continued(source: str | Statement, run: Setting, arguments: tuple[tuple[str
 
 @cache
 def _worst(source: str, run: Setting, arguments: tuple[tuple[str, Any], ...]) -> Enclosure:
-    """The worst divergence an attack finds, to 12 digits: what a search finds depends on the machine in the last ones."""
+    """The worst divergence an attack finds, to 12 digits: the last ones of a search depend on the machine."""
     from ..attack import attack
 
     chosen = dict(arguments)
