@@ -392,8 +392,12 @@ class TestFiles:
             assert drawing.get_figwidth() in (3.25, 6.75)
 
     @pytest.mark.parametrize("name", FAST)
-    def test_no_word_is_cut_off(self, figures, name):
-        drawing = draw(figures[name])
+    @pytest.mark.parametrize("own", [False, True])
+    def test_no_word_is_cut_off(self, figures, name, own):
+        if own and name == "slips":
+            pytest.skip("its panels have settings of their own")
+        changes = {"n": 1000, "b": 20, "K": 12}
+        drawing = draw(FIGURES[name](Request(changes)) if own else figures[name])
         drawing.canvas.draw()
         width, height = drawing.canvas.get_width_height()
         for axes in drawing.axes:

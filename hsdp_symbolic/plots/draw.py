@@ -21,7 +21,7 @@ from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure as Drawing
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
-from matplotlib.transforms import ScaledTranslation
+from matplotlib.transforms import ScaledTranslation, blended_transform_factory
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
@@ -99,7 +99,7 @@ def draw(figure: Figure, *, palette: str = "paper", ticker: Ticker | None = None
         rows = math.ceil(len(figure.panels) / figure.columns)
         for number, panel in enumerate(figure.panels):
             axes = drawing.add_subplot(rows, figure.columns, number + 1)
-            _draw_panel(drawing, axes, panel, palette, ticker)
+            _draw_panel(drawing, axes, panel, palette, ticker, narrow=figure.columns == 1)
     return drawing
 
 
@@ -148,7 +148,9 @@ def _metadata(figure: Figure, wanted: str) -> dict[str, str | None]:
     return {"Title": figure.title, "Description": numbers, "Software": "hsdp figures"}
 
 
-def _draw_panel(drawing: Drawing, axes: Axes, panel: Panel, palette: str, ticker: Ticker | None) -> None:
+def _draw_panel(
+    drawing: Drawing, axes: Axes, panel: Panel, palette: str, ticker: Ticker | None, *, narrow: bool
+) -> None:
     colours = PALETTES[palette]
     axes.set_xscale(panel.scales[0])
     axes.set_yscale(panel.scales[1])
@@ -188,13 +190,15 @@ def _draw_panel(drawing: Drawing, axes: Axes, panel: Panel, palette: str, ticker
     if shown and panel.legend != "none":
         handles, words_shown = zip(*shown, strict=True)
         if panel.legend == "above":
+            # From the figure's left edge where it has one column: wide tick labels then cannot push the legend out.
+            place = blended_transform_factory(drawing.transFigure, axes.transAxes) if narrow else axes.transAxes
             lift = ScaledTranslation(0, (16 if panel.title else 2) / 72, drawing.dpi_scale_trans)
             axes.legend(
                 handles,
                 words_shown,
                 loc="lower left",
-                bbox_to_anchor=(0, 1),
-                bbox_transform=axes.transAxes + lift,
+                bbox_to_anchor=(0.1, 1) if narrow else (0, 1),
+                bbox_transform=place + lift,
                 borderaxespad=0,
             )
         else:

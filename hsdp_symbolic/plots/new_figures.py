@@ -114,15 +114,14 @@ def crossing(request: Request) -> Figure:
             if first and first <= run["K"]:
                 height = as_double(value(ours, first))
                 crossed.append(Text(first, height, f"$K={first}$", dot=True, offset=(4, -7), colour=style.colour))
-        highest = max(crossed, key=lambda text: text.y, default=None)
-        texts = [replace(text, align="right", offset=(-3, 7)) if text is highest else text for text in crossed]
+        texts = _clear(crossed, max(as_double(value(each, run["K"])) for each in curves))
         panels.append(
             Panel(
                 tuple(curves),
                 name="abcd"[number],
                 title=f"({'abcd'[number]}) {order_text(order)}",
                 ylabel=EPSILON if number == 0 else "",
-                texts=tuple(texts),
+                texts=texts,
                 legend="above" if number == 0 else "none",
             )
         )
@@ -139,6 +138,19 @@ def crossing(request: Request) -> Figure:
             "Poisson sampling.",
         ),
         run=run,
+    )
+
+
+def _clear(crossed: list[Text], top: float) -> tuple[Text, ...]:
+    """The marks' words clear of lines: above the highest mark, above and aside of those near the axis, else below."""
+    highest = max(crossed, key=lambda text: text.y, default=None)
+    return tuple(
+        replace(text, align="right", offset=(-3, 7))
+        if text is highest
+        else replace(text, offset=(20, 6))
+        if text.y < top / 12
+        else text
+        for text in crossed
     )
 
 
