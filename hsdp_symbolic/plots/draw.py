@@ -191,14 +191,14 @@ def _draw_panel(
         handles, words_shown = zip(*shown, strict=True)
         if panel.legend == "above":
             # From the figure's left edge where it has one column: wide tick labels then cannot push the legend out.
-            place = blended_transform_factory(drawing.transFigure, axes.transAxes) if narrow else axes.transAxes
+            base = blended_transform_factory(drawing.transFigure, axes.transAxes) if narrow else axes.transAxes
             lift = ScaledTranslation(0, (16 if panel.title else 2) / 72, drawing.dpi_scale_trans)
             axes.legend(
                 handles,
                 words_shown,
                 loc="lower left",
                 bbox_to_anchor=(0.1, 1) if narrow else (0, 1),
-                bbox_transform=place + lift,
+                bbox_transform=base + lift,
                 borderaxespad=0,
             )
         else:
