@@ -59,7 +59,7 @@ def slips(request: Request) -> Figure:
         for letter, (_, panel) in zip("abcdefgh", made, strict=True)
     )
     notes = [
-        f"({letter}) {identity}: the paper says that {known[identity].says}. {_verdict(known[identity])}"
+        f"({letter}) {identity}, as the ledger reads it: {known[identity].says}. {_verdict(known[identity])}"
         for letter, (identity, _) in zip("abcdefgh", made, strict=True)
     ]
     return Figure(
@@ -164,7 +164,7 @@ def _converges(run: Setting) -> tuple[str, Panel]:
             curve(SAMPLED, run, order, style, order_text(Fraction(order)), at=at)
             for order, style in ((15, _TRUE), (25, Style(2, dash="dashdot")), (30, _PRINTED))
         ),
-        title="“converging even for infinitely many epochs”",
+        title="said to converge at every order",
         ylabel=_EPSILON,
         ylim=(0.05, 30_000) if run == PAPER.replace(K=run["K"]) else None,
         scales=("linear", "log"),
@@ -181,7 +181,7 @@ def _after_fifty(run: Setting) -> tuple[str, Panel]:
             curve(SAMPLED, run, 20, _TRUE, "thm:amp_samp_wo_replacement", at=at),
             curve(COMPOSED, run, 20, _OTHER, "mironov2019", at=at),
         ),
-        title=r"“below composition after 50 epochs”, $\alpha=20$",
+        title=r"said to be below after 50 epochs, $\alpha=20$",
         verticals=((50, "said"), *(((first, f"$K={first}$"),) if first and first <= end else ())),
         place="lower right",
     )
@@ -196,7 +196,7 @@ def _after_some_epochs() -> tuple[str, Panel]:
             curve(SHUFFLE, run, order, _TRUE, "thm:shuffle"),
             curve(COMPOSED, run, order, _OTHER, "mironov2019"),
         ),
-        title=rf"“smaller after $1/(\lambda\eta)+n/b$ epochs”, $n/b={plain(run['n'] / run['b'])}$",
+        title=rf"said to be below after $1/(\lambda\eta)+n/b$ epochs, $n/b={plain(run['n'] / run['b'])}$",
         ylabel=_EPSILON,
         verticals=((said, "said"),),
         place="lower right",

@@ -286,7 +286,7 @@ class TestSlips:
         return [value(curve, at) for curve in panel.curves]
 
     def test_each_is_a_claim_of_the_ledger(self, figure):
-        named = [note.split(") ")[1].split(": the paper")[0] for note in figure.notes[:-1]]
+        named = [note.split(") ")[1].split(", as the ledger")[0] for note in figure.notes[:-1]]
         known = {claim.id: claim for claim in claims()}
         assert len(named) == len(figure.panels) == 8
         assert set(named) <= known.keys()

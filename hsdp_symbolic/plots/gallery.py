@@ -9,10 +9,10 @@ from .describe import Figure
 
 _HEAD = """# Figures
 
-Made by `hsdp figures`; do not edit. Every curve is a statement of the catalogue (`hsdp list`), every number on it is
-rounded from a certified enclosure unless the text says otherwise, and the numbers are in [data](data). The folders
-`data_shuffle_sample`, `data_sgm_sample` and `data_rec_sample` hold the files the paper's own LaTeX source reads, under
-its own names: its figures compile unchanged beside this folder.
+Made by `hsdp figures`; do not edit. Curves are statements of the catalogue (`hsdp list`), and every point of a bound is
+rounded from a certified enclosure; where something else is drawn (a search, a map, a misprint) the text says so. The
+numbers are in [data](data). The folders `data_shuffle_sample`, `data_sgm_sample` and `data_rec_sample` hold the files the
+paper's own LaTeX source reads, under its own names: its figures compile unchanged beside this folder.
 
 | command | what it does |
 |---|---|
