@@ -11,8 +11,8 @@ _HEAD = """# Figures
 
 Made by `hsdp figures`; do not edit. Curves are statements of the catalogue (`hsdp list`), and every point of a bound is
 rounded from a certified enclosure; where something else is drawn (a search, a map, a misprint) the text says so. The
-numbers are in [data](data). The folders `data_shuffle_sample`, `data_sgm_sample` and `data_rec_sample` hold the files the
-paper's own LaTeX source reads, under its own names: its figures compile unchanged beside this folder.
+numbers are in [data](data). The folders `data_shuffle_sample`, `data_sgm_sample` and `data_rec_sample` hold the files
+the paper's own LaTeX source reads, under its own names: its figures compile unchanged beside this folder.
 
 | command | what it does |
 |---|---|
