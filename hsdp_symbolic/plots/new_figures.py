@@ -81,8 +81,8 @@ def tightness(request: Request) -> Figure:
         columns=2,
         notes=(
             "Dots are divergences of instances, to 12 digits: exact (a, b, c, f), a certified mixture (d), densities "
-            "on a grid, not certified (e). No bound can be below its dots; how far the true worst case is above them is "
-            "not known.",
+            "on a grid, not certified (e). No bound can be below its dots; how far the true worst case is above them "
+            "is not known.",
             "thm:convexsmooth is attained in (c): a quadratic loss without curvature has exactly that divergence.",
         ),
         run=run,
