@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from .errors import ArgumentError
@@ -16,16 +17,39 @@ def require_writable(path: str | Path) -> None:
         raise ArgumentError("file", str(path), "cannot be written", "choose a file in a writable folder")
 
 
+def require_writable_folder(path: str | Path) -> None:
+    """Refuse a folder in which files cannot be made, before the work whose results would go there."""
+    target = Path(path).absolute()
+    existing = next(each for each in (target, *target.parents) if each.exists())
+    try:
+        Path(tempfile.mkdtemp(dir=existing, prefix=".hsdp.")).rmdir()  # permissions alone do not tell (/proc, root)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise ArgumentError(
+            "folder", str(path), f"cannot be written ({reason})", "choose a folder that can be made or written"
+        ) from error
+
+
 def write_atomically(path: str | Path, text: str) -> None:
     """Write `text` to `path` so that a reader sees the old file or the new one, never a part."""
-    require_writable(path)
-    target = Path(path)
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    write_together({Path(path): text.encode()})
+
+
+def write_together(files: Mapping[Path, bytes]) -> None:
+    """Write several files; each appears whole, and none appears before all are on disk."""
+    for target in files:
+        require_writable(target)
+    temporaries: dict[str, Path] = {}
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(text)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, target)
+        for target, content in files.items():
+            handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+            temporaries[temporary] = target
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(content)
+            os.chmod(temporary, 0o644)
+        for temporary, target in temporaries.items():
+            os.replace(temporary, target)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        for temporary in temporaries:
+            Path(temporary).unlink(missing_ok=True)
         raise

@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from ..errors import HsdpError
-from . import evidence, latex, simulation, statements
+from . import evidence, figures, latex, simulation, statements
 from .common import EXAMPLE
 
-PARTS = (statements, latex, evidence, simulation)
+PARTS = (statements, latex, evidence, simulation, figures)
 
 
 class _Parser(argparse.ArgumentParser):

@@ -51,6 +51,10 @@ _DIRECTIONS = (
 )
 
 
+THREE_BATCHES = Setting(n=3, b=1, K=5, eta="1/2", lam=1, beta=1, sigma_squared=250, S_g=1), 200
+"""A setting and an order where thm:shuffle is above composition after 1/(λη) + n/b epochs."""
+
+
 def claims() -> list[Claim]:
     return [*_directions(), *_last_batch(), *_gradient_descent(), *_first_term(), *_composition()]
 
@@ -217,9 +221,8 @@ def _against_composition(run: Setting, order: int) -> AtPoint:
 
 def _composition() -> list[Claim]:
     """In units of αρ₀, with `inner` and `weight` for the two terms of thm:shuffle."""
-    three = Setting(n=3, b=1, K=5, eta="1/2", lam=1, beta=1, sigma_squared=250, S_g=1)
     two = Setting(n=2, b=1, K=4, eta="1/2", lam=1, beta=1, sigma_squared=56000, S_g=1)
-    failure = _against_composition(three, 200)
+    failure = _against_composition(*THREE_BATCHES)
     return [
         Claim(
             id="thm:shuffle/composition",

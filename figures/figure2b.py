@@ -1,0 +1,8 @@
+"""Draws figure2b and writes its numbers beside this script; takes the options of `hsdp figures`."""
+
+import sys
+from pathlib import Path
+
+from hsdp_symbolic.cli import main
+
+sys.exit(main(["figures", "figure2b", "--out", str(Path(__file__).parent), *sys.argv[1:]]))

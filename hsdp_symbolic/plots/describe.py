@@ -1,0 +1,140 @@
+"""What a figure is: curves named by catalogue label, axes and words, as plain data; no drawing, no formula."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Literal
+
+from ..setting import Setting
+from ..statement import Statement
+
+Width = Literal["thin", "thick"]
+Dash = Literal["solid", "dashed", "dotted", "dashdot"]
+Place = Literal["best", "upper left", "upper right", "lower right", "center right"]
+
+
+@dataclass(frozen=True)
+class Style:
+    """Colour by its place in the palette; width and dashes by TikZ's names; `marker` for points without a line."""
+
+    colour: int = 0
+    width: Width = "thick"
+    dash: Dash = "solid"
+    marker: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """One statement along one letter.
+
+    `source` is a label of the catalogue (or a changed `Statement`); `view` is the bound itself, its formula continued
+    to fractions of an epoch (`continued`), or the worst divergence an attack on it finds (`worst`).
+    """
+
+    source: str | Statement
+    run: Setting
+    arguments: Mapping[str, Any]
+    at: tuple[Any, ...]
+    style: Style = Style()
+    legend: str = ""
+    over: str = "K"
+    view: Literal["bound", "continued", "worst"] = "bound"
+    leaves: bool = False
+    """Whether the curve may leave the frame: it has no say in where the axis ends."""
+
+    @property
+    def name(self) -> str:
+        """The heading of its column in the data file."""
+        label = self.source if isinstance(self.source, str) else self.source.label
+        words = {"bound": label, "continued": f"{label} between epochs", "worst": f"worst found against {label}"}
+        return " ".join([words[self.view], *(f"{name}={value}" for name, value in self.arguments.items())])
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """Points already computed, to be joined: a boundary between regions."""
+
+    name: str
+    points: tuple[tuple[float, float], ...]
+    style: Style = Style()
+    legend: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Regions:
+    """Which of several bounds is least at each point of a grid; `least[row][column]` counts in `names`."""
+
+    xs: tuple[float, ...]
+    ys: tuple[float, ...]
+    names: tuple[str, ...]
+    legends: tuple[str, ...]
+    least: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True)
+class Text:
+    """Words at a point of the axes, starting there unless `align` says otherwise."""
+
+    x: float
+    y: float
+    words: str
+    align: Literal["left", "right", "center"] = "left"
+    dot: bool = False
+    """Whether to mark the point itself; the words then stand beside it."""
+    ends: bool = False
+    """Whether it labels the end of a curve: it then stands to the right, clear of other such labels."""
+    offset: tuple[float, float] = (0, 0)
+    colour: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """One pair of axes. Limits left open are taken from the curves."""
+
+    curves: tuple[Curve, ...] = ()
+    lines: tuple[Line, ...] = ()
+    regions: Regions | None = None
+    name: str = ""
+    title: str = ""
+    xlabel: str = "$K$"
+    ylabel: str = ""
+    xlim: tuple[float, float] | None = None
+    ylim: tuple[float, float] | None = None
+    yticks: tuple[tuple[float, str], ...] = ()
+    scales: tuple[str, str] = ("linear", "linear")
+    texts: tuple[Text, ...] = ()
+    verticals: tuple[tuple[float, str], ...] = ()
+    legend: Literal["none", "inside", "above"] = "inside"
+    place: Place = "best"
+
+
+@dataclass(frozen=True, eq=False)
+class Figure:
+    """A figure: its panels, and what the gallery says about it."""
+
+    name: str
+    title: str
+    caption: str
+    panels: tuple[Panel, ...]
+    size: tuple[float, float] = (3.25, 2.5)
+    columns: int = 1
+    notes: tuple[str, ...] = ()
+    data_files: tuple[tuple[str, str, int | Fraction], ...] = ()
+    """Data files the paper's source reads: folder, label and order."""
+    run: Setting | None = None
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the user asks of a figure: changed letters, other orders, or the paper's own slips."""
+
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    orders: tuple[Fraction, ...] | None = None
+    as_printed: bool = False
+
+    @property
+    def plain(self) -> bool:
+        """Whether the figure is asked for in the paper's own setting."""
+        return not self.changes and self.orders is None

@@ -1,0 +1,123 @@
+"""The numbers of a figure: every point of a curve is a certified enclosure, rounded once to the nearest double."""
+
+from __future__ import annotations
+
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_HALF_EVEN, Context, Decimal
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+from ..algebra import close_sums
+from ..catalogue import statement
+from ..enclosure import Enclosure, enclose
+from ..errors import ArgumentError
+from ..program import compile_expression
+from ..progress import Ticker
+from ..setting import Setting
+from ..statement import Statement
+from .describe import Curve
+
+COMPOSITION = "mironov2019"
+ZERO = Enclosure(Fraction(0), Fraction(0))
+DIGITS = 17
+RTOL = "1e-24"
+"""Narrow enough that 17 digits do not depend on the engine, a tie apart."""
+FARTHEST = 10_000
+"""Epochs within which a crossover is looked for."""
+
+
+def values(curve: Curve, ticker: Ticker | None = None) -> list[Enclosure]:
+    """The enclosure of every point of a curve, in order."""
+    found = []
+    for done, point in enumerate(curve.at):
+        if ticker:
+            ticker.say(f"{curve.name}: {done} of {len(curve.at)} points")
+        found.append(value(curve, point))
+    return found
+
+
+def value(curve: Curve, point: Any) -> Enclosure:
+    """One point: 0 where nothing has been trained (K = 0), for which no statement is needed."""
+    if curve.over == "K" and point == 0:
+        return ZERO
+    arguments = (*curve.arguments.items(), (curve.over, point))
+    return {"bound": _bound, "continued": _continued, "worst": _worst}[curve.view](curve.source, curve.run, arguments)
+
+
+def _find(source: str | Statement) -> Statement:
+    return statement(source) if isinstance(source, str) else source
+
+
+@cache
+def _bound(source: str | Statement, run: Setting, arguments: tuple[tuple[str, Any], ...]) -> Enclosure:
+    return _find(source).enclose(run, rtol=RTOL, **dict(arguments))
+
+
+@cache
+def _continued(source: str | Statement, run: Setting, arguments: tuple[tuple[str, Any], ...]) -> Enclosure:
+    """The closed form at a fraction of an epoch, where pgfplots evaluates it and the theorem says nothing."""
+    found, chosen = _find(source), dict(arguments)
+    epochs = Fraction(chosen.pop("K"))
+    admitted = found._admit(run.replace(K=1), chosen)
+    return enclose(compile_expression(close_sums(found.expr)), {**admitted, "K": epochs}, rtol=RTOL)
+
+
+@cache
+def _worst(source: str, run: Setting, arguments: tuple[tuple[str, Any], ...]) -> Enclosure:
+    """The worst divergence an attack finds, to 12 digits: the last ones of a search depend on the machine."""
+    from ..attack import attack
+
+    chosen = dict(arguments)
+    found = attack(source, run.replace(K=chosen["K"]), chosen["alpha"], place=chosen.get("j0")).found
+    rounded = Fraction(f"{found:.11e}")
+    return Enclosure(rounded, rounded)
+
+
+def as_double(found: Enclosure) -> float:
+    """The double nearest to an enclosure far narrower than doubles are apart."""
+    return float((found.lo + found.hi) / 2)
+
+
+def as_text(found: Enclosure) -> str:
+    """The value to 17 significant digits, rounded from the certified enclosure.
+
+    >>> as_text(Enclosure(Fraction(1, 3), Fraction(1, 3))), as_text(ZERO)
+    ('0.33333333333333333', '0')
+    """
+    middle = (found.lo + found.hi) / 2
+    if not middle:
+        return "0"
+    context = Context(prec=DIGITS, rounding=ROUND_HALF_EVEN, Emax=MAX_EMAX, Emin=MIN_EMIN)
+    return str(context.divide(Decimal(middle.numerator), Decimal(middle.denominator)))
+
+
+@cache
+def crossover(label: str, run: Setting, arguments: tuple[tuple[str, Any], ...]) -> int | None:
+    """The first epoch from which on, up to 10 000, a bound is below composition; certified there and just before.
+
+    None if it is not below composition by then.
+
+    >>> run = Setting(n=50, b=2, eta="0.02", lam=1, beta=4, sigma=2, S_g=4)
+    >>> crossover("thm:amp_samp_wo_replacement", run, (("alpha", 10),))
+    34
+    """
+    import numpy as np
+
+    chosen = dict(arguments)
+    composed = {"alpha": chosen["alpha"]}
+    epochs = np.arange(1, FARTHEST + 1)
+    bound = statement(label).numeric(run, K=epochs, **chosen)
+    other = statement(COMPOSITION).numeric(run, K=epochs, **composed)
+    above = np.flatnonzero(~(bound < other))
+    if len(above) == len(epochs) or (len(above) and above[-1] == len(epochs) - 1):
+        return None
+    first = int(epochs[above[-1] + 1]) if len(above) else 1
+    for epoch, below in ((first, True), (first - 1, False)):
+        if epoch >= 1:
+            one = statement(label).enclose(run, K=epoch, **chosen)
+            two = statement(COMPOSITION).enclose(run, K=epoch, **composed)
+            if not (one.hi < two.lo if below else one.lo >= two.hi):
+                raise ArgumentError(
+                    "K", epoch, f"{label} and composition cannot be told apart there", "change the setting a little"
+                )
+    return first
