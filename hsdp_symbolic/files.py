@@ -16,6 +16,14 @@ def require_writable(path: str | Path) -> None:
         raise ArgumentError("file", str(path), "cannot be written", "choose a file in a writable folder")
 
 
+def require_folder(path: str | Path) -> None:
+    """Refuse a folder that cannot be made or written in, before the work whose results would go there."""
+    target = Path(path).absolute()
+    nearest = next(each for each in (target, *target.parents) if each.exists())
+    if not nearest.is_dir() or not os.access(nearest, os.W_OK | os.X_OK):
+        raise ArgumentError("folder", str(path), "cannot be written in", "choose a writable folder")
+
+
 def write_atomically(path: str | Path, text: str) -> None:
     """Write `text` to `path` so that a reader sees the old file or the new one, never a part."""
     require_writable(path)

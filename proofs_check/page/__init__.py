@@ -13,7 +13,7 @@ from string import Template
 from typing import Any
 
 from hsdp_symbolic.catalogue import statements
-from hsdp_symbolic.files import write_atomically
+from hsdp_symbolic.files import require_folder, write_atomically
 from hsdp_symbolic.letters import LETTERS
 from hsdp_symbolic.progress import progress
 from hsdp_symbolic.setting import PARAMETER_NAMES, Setting, admit
@@ -56,6 +56,7 @@ it is logarithmic; the number beside a slider takes any value."""
 
 def write_page(folder: Path, given: Mapping[str, Any] | None = None) -> Path:
     """Write the page as `folder`/index.html, whole or not at all; the folder is made where it does not exist."""
+    require_folder(folder)
     text = build(given)
     folder.mkdir(parents=True, exist_ok=True)
     write_atomically(folder / "index.html", text)

@@ -40,7 +40,7 @@ function position(letter, x) { return letter.log ? Math.log(x) : x; }
 function letterRow(name) {
   const letter = DATA.letters[name], row = document.createElement("div");
   row.className = "letter";
-  row.innerHTML = `<label><span>${letter.math} <span class="soft">${name}</span></span>
+  row.innerHTML = `<label><span>${letter.math}${name.length > 1 ? ` <span class="soft">${name}</span>` : ""}</span>
     <input type="number" id="number-${name}" step="any" title="${letter.meaning}"></label>
     <input type="range" id="slider-${name}" aria-label="${letter.meaning}">`;
   const box = row.querySelector("input[type=number]"), slider = row.querySelector("input[type=range]");
@@ -50,7 +50,9 @@ function letterRow(name) {
   const show = () => { slider.value = position(letter, values[name]); };
   box.value = values[name];
   show();
-  box.addEventListener("input", () => { values[name] = box.valueAsNumber; show(); update(); });
+  for (const event of ["input", "change"]) {
+    box.addEventListener(event, () => { values[name] = box.valueAsNumber; show(); update(); });
+  }
   slider.addEventListener("input", () => {
     const x = letter.log ? Math.exp(slider.valueAsNumber) : slider.valueAsNumber;
     values[name] = letter.integer ? Math.round(x) : Number(x.toPrecision(3));
