@@ -186,7 +186,7 @@ class TestInABrowser:
 
 def choose(browser, label):
     browser.execute_script(
-        "Object.assign(values, DATA.setting); const s = document.getElementById('bound'); s.value = arguments[0];"
+        "document.activeElement.blur(); Object.assign(values, DATA.setting); const s = document.getElementById('bound'); s.value = arguments[0];"
         "s.dispatchEvent(new Event('change'))",
         label,
     )
