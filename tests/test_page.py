@@ -185,9 +185,11 @@ class TestInABrowser:
 
 
 def choose(browser, label):
+    """The form with this bound and the letters it began with."""
     browser.execute_script(
-        "document.activeElement.blur(); Object.assign(values, DATA.setting); const s = document.getElementById('bound'); s.value = arguments[0];"
-        "s.dispatchEvent(new Event('change'))",
+        "document.activeElement.blur(); Object.assign(values, DATA.setting);"
+        "const select = document.getElementById('bound'); select.value = arguments[0];"
+        "select.dispatchEvent(new Event('change'))",
         label,
     )
 
