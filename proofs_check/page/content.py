@@ -128,7 +128,8 @@ def figures(shown: list[Figure]) -> str:
         progress(number, len(shown), f"drawing {figure.name}")
         image = base64.b64encode(render(figure, ["svg"])["svg"]).decode()
         made.append(
-            f"<figure id='figure:{figure.name}'><img alt='{escape(figure.title)}' src='data:image/svg+xml;base64,{image}'>"
+            f"<figure id='figure:{figure.name}'>"
+            f"<img alt='{escape(figure.title)}' src='data:image/svg+xml;base64,{image}'>"
             f"<figcaption><b>{escape(figure.title)}.</b> {escape(figure.caption)}</figcaption></figure>"
         )
     progress(0, 0, "")
