@@ -78,6 +78,17 @@ class PrecisionExhausted(HsdpError, ArithmeticError):
         super().__init__(f"no enclosure of relative width {tolerance} within {bits:,} bits; ask for a larger rtol")
 
 
+class GridExhausted(PrecisionExhausted):
+    """The finest grid was reached before the enclosure was as narrow as asked."""
+
+    def __init__(self, points: int, tolerance: object, reached: float) -> None:
+        HsdpError.__init__(
+            self,
+            f"no enclosure of relative width {float(tolerance):.3g} on {points:,} grid points "  # type: ignore[arg-type]
+            f"(the width there is {reached:.3g}); ask for a larger rtol",
+        )
+
+
 class UnboundedRange(HsdpError, ArithmeticError):
     """No finite range could be found over a box."""
 

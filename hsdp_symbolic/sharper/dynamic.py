@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,10 @@ from ..rounded import UNIT, log_mix
 
 MAX_STEPS = 10**5
 """Steps that are followed one by one; what has not settled by then is refused."""
-MOST_POINTS = 20_000
+POINTS, MOST_POINTS = 640, 20_000
+"""Grid points to begin with, and at most."""
+SETTLED = 1e-4
+"""A programme has settled once the farthest start costs so little more, relatively, than the nearest."""
 LEAST_COST, MOST_COST = 1e-100, 1e100
 _UP, _DOWN = 1 + 2.0**-51, 1 - 2.0**-51
 
@@ -78,7 +82,8 @@ def bracket(programme: Programme, rtol: float) -> Bracket:
     The bracket holds in either case; the caller decides whether it is good enough.
     """
     _check(programme)
-    ticker, points, best = Ticker(), int(min(max(64.0, 20 / math.sqrt(rtol)), MOST_POINTS)), None
+    best: Bracket | None = None
+    ticker, points = Ticker(), int(min(max(POINTS, 20 / math.sqrt(rtol)), MOST_POINTS))
     while True:
         found = _bracket(programme, points, rtol, ticker)
         best = found if best is None else Bracket(max(best.lo, found.lo), min(best.hi, found.hi), points, found.steps)
@@ -88,6 +93,48 @@ def bracket(programme: Programme, rtol: float) -> Bracket:
             return best
         wanted = points * math.sqrt(1.3 * width / (rtol * best.hi))  # the gap falls with the square of the spacing
         points = int(min(max(1.4 * points, wanted), 8 * points, MOST_POINTS))
+
+
+@lru_cache(maxsize=256)
+def curve(programme: Programme, points: int = POINTS) -> tuple[float, ...]:
+    """Upper values for 1, 2, … epochs, as far as asked or until they settle (the last then stands for all that follow).
+
+    Running backwards from the last step, one pass through the programme yields the value of every shorter one.
+    """
+    _check(programme)
+    above, ticker, found = _Above(programme, grid(_up(programme.farthest), points)), Ticker(), []
+    for epoch in range(programme.epochs):
+        for batch in reversed(range(programme.batches)):
+            above.step(batch)
+        above.close()
+        found.append(float(above.W[0]))
+        ticker.say(f"dynamic programme: {epoch + 1:,} of {programme.epochs:,} epochs")
+        if programme.settles and above.W[-1] - above.W[0] <= SETTLED * above.W[0]:
+            found.append(float(above.W[-1]))
+            break
+        if (epoch + 1) * programme.batches >= MAX_STEPS and epoch + 1 < programme.epochs:
+            raise TooManySteps(programme.steps, "a dynamic programme")
+    ticker.clear()
+    return tuple(found)
+
+
+def moments(cost: Any, q: Any, rate: Any, batches: Any, epochs: Any) -> Array:
+    """W₀(0) over arrays that broadcast, on the safe side by what the grid loses (below 1e-3 at the figure setting)."""
+    given = np.broadcast_arrays(*(np.asarray(x, dtype=object) for x in (cost, q, rate, batches, epochs)))
+    rows = list(zip(*(part.ravel().tolist() for part in given), strict=True))
+    longest: dict[tuple[Any, ...], int] = {}
+    for *others, count in rows:
+        longest[tuple(others)] = max(longest.get(tuple(others), 0), int(count))
+    out = np.empty(len(rows))
+    for place, (*others, count) in enumerate(rows):
+        if not others[0]:
+            out[place] = 0.0
+            continue
+        c, contraction, chance = (x if isinstance(x, Fraction) else Fraction(float(x)) for x in others[:3])
+        whole = Programme(c, contraction, chance, int(others[3]), longest[tuple(others)])
+        found = curve(whole)
+        out[place] = found[min(int(count), len(found)) - 1]
+    return out.reshape(given[0].shape)
 
 
 def _check(programme: Programme) -> None:
@@ -122,11 +169,12 @@ def _bracket(programme: Programme, points: int, rtol: float, ticker: Ticker) -> 
         for batch in reversed(range(programme.batches)):
             above.step(batch)
             below.step(batch)
-        above.close(), below.close()
+        above.close()
+        below.close()
         done = (epoch + 1) * programme.batches
         ticker.say(f"dynamic programme on {points} points: {done:,} of {programme.steps:,} steps")
         hi, lo = float(above.W[0]), max(0.0, float(below.W[0]))
-        if programme.settles and above.W[-1] - hi <= 0.05 * rtol * hi:
+        if programme.settles and above.W[-1] - hi <= min(SETTLED, 0.05 * rtol) * hi:
             # Removing nothing before the last `done` steps leaves at most the farthest distance, whatever came before.
             return Bracket(lo, float(above.W[-1]) if epoch + 1 < programme.epochs else hi, points, done)
         if done >= MAX_STEPS and done < programme.steps:
