@@ -81,11 +81,11 @@ class PrecisionExhausted(HsdpError, ArithmeticError):
 class GridExhausted(PrecisionExhausted):
     """The finest grid was reached before the enclosure was as narrow as asked."""
 
-    def __init__(self, points: int, tolerance: object, reached: float) -> None:
+    def __init__(self, points: int, tolerance: Fraction, reached: float) -> None:
         HsdpError.__init__(
             self,
-            f"no enclosure of relative width {float(tolerance):.3g} on {points:,} grid points "  # type: ignore[arg-type]
-            f"(the width there is {reached:.3g}); ask for a larger rtol",
+            f"no enclosure of relative width {float(tolerance):.3g} on {points:,} grid points "
+            f"(a width of {reached:.2g} may be reached); ask for a larger rtol, such as 1e-3",
         )
 
 

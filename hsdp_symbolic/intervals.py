@@ -24,8 +24,8 @@ MAX_NODES = 3 * 10**5
 DIRECT_TERMS = 32
 """Terms of a mean that are added one by one before anything cleverer is tried."""
 ARGUMENT_BITS = 2**20
-GRID_RTOL = Fraction(1, 20)
-"""What a dynamic programme is ready to promise; its grid is usually much better, but only so fine."""
+GRID_RTOL = Fraction(1, 64)
+"""How closely a dynamic programme is bracketed where no width is asked for."""
 MAX_BINOMIAL_ORDER = 2**16
 """Whole orders up to this use the binomial sum of the sampled Gaussian, all others the trapezoidal rule."""
 
@@ -439,9 +439,11 @@ class Intervals(Rationals):
 
     def shift_control_moment(self, cost: Fraction, q: Fraction, rate: Fraction, batches: Any, epochs: Any) -> Any:
         """The bracket of `sharper.dynamic`, whatever the engine: it has a rigorous arithmetic of its own."""
-        from .sharper.dynamic import Programme, bracket
+        from .sharper.dynamic import FINEST, MOST_POINTS, Programme, bracket
 
         wanted = self._tolerance * Fraction(999, 1000)
+        if wanted < FINEST:
+            raise GridExhausted(MOST_POINTS, self._tolerance, FINEST)
         found = bracket(Programme(cost, q, rate, whole(batches), whole(epochs)), float(wanted))
         low, high = Fraction(found.lo), Fraction(found.hi)
         if high - low > wanted * high:

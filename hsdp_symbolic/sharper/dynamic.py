@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,9 @@ from ..rounded import UNIT, log_mix
 MAX_STEPS = 10**5
 """Steps that are followed one by one; what has not settled by then is refused."""
 POINTS, MOST_POINTS = 640, 20_000
-"""Grid points to begin with, and at most."""
+"""Grid points of the float view, and the most an enclosure takes."""
+FINEST = 1e-6
+"""A relative width below this is refused without trying."""
 SETTLED = 1e-4
 """A programme has settled once the farthest start costs so little more, relatively, than the nearest."""
 LEAST_COST, MOST_COST = 1e-100, 1e100
@@ -56,7 +58,7 @@ class Programme:
         """No distance ever exceeds this."""
         return min(1 / (1 - self.q), Fraction(self.steps)) if self.q < 1 else Fraction(self.steps)
 
-    @property
+    @cached_property
     def settles(self) -> bool:
         """Whether `farthest` holds for any number of epochs."""
         return self.q < 1 and 1 / (1 - self.q) <= self.steps
@@ -83,7 +85,7 @@ def bracket(programme: Programme, rtol: float) -> Bracket:
     """
     _check(programme)
     best: Bracket | None = None
-    ticker, points = Ticker(), int(min(max(POINTS, 20 / math.sqrt(rtol)), MOST_POINTS))
+    ticker, points = Ticker(), int(min(20 / math.sqrt(rtol), MOST_POINTS))
     while True:
         found = _bracket(programme, points, rtol, ticker)
         best = found if best is None else Bracket(max(best.lo, found.lo), min(best.hi, found.hi), points, found.steps)
@@ -138,6 +140,8 @@ def moments(cost: Any, q: Any, rate: Any, batches: Any, epochs: Any) -> Array:
 
 
 def _check(programme: Programme) -> None:
+    if programme.rate * programme.batches > 1:
+        raise ArgumentError("b", str(programme.rate), "more batches than a permutation has", "choose b <= n")
     if not LEAST_COST <= programme.cost <= MOST_COST:
         size = f"about 10^{math.floor(_log10(programme.cost))}"
         raise ArgumentError(
@@ -201,16 +205,14 @@ class _Side:
 
     def __init__(self, programme: Programme, z: Array) -> None:
         self.z = z
-        self._chances = [programme.chance(batch) for batch in range(programme.batches)]
+        chances = [programme.chance(batch) for batch in range(programme.batches)]
+        self._chances = [(_down(hit), _up(hit), _down(1 - hit), _up(1 - hit)) for hit in chances]
         self.W: Array = np.zeros_like(z)
 
     def _weights(self, batch: int, first_is_larger: Array) -> tuple[Array, Array]:
         """Bounds on the weight of the larger exponent."""
-        hit = self._chances[batch]
-        return (
-            np.where(first_is_larger, _down(hit), _down(1 - hit)),
-            np.where(first_is_larger, _up(hit), _up(1 - hit)),
-        )
+        hit_low, hit_high, miss_low, miss_high = self._chances[batch]
+        return np.where(first_is_larger, hit_low, miss_low), np.where(first_is_larger, hit_high, miss_high)
 
 
 class _Above(_Side):
