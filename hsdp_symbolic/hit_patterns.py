@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
+from math import prod
 
 from .errors import ArgumentError
 from .renyi import Mixture
@@ -14,14 +15,17 @@ RANDOM_SCHEMES = ("shuffle", "reshuffle", "without_replacement")
 MAX_PATTERNS = 1024
 
 Pattern = tuple[int, ...]
+Pass = tuple[tuple[Fraction, Pattern], ...]
+"""What one pass may bring, and with what chance."""
 
 
 def count_patterns(run: Setting, scheme: str) -> int:
     """How many patterns there are at most."""
     batches, epochs = int(run["n"] // run["b"]), int(run["K"])
     if scheme == "without_replacement":
-        return 2 ** min(batches * epochs, 10**4)
-    return int((batches + 1) ** (1 if scheme == "shuffle" else min(epochs, 10**4)))
+        batches, epochs = 1, batches * epochs
+    passes = 1 if scheme == "shuffle" else min(epochs, 10**4)
+    return int((batches + 1) ** passes)
 
 
 def patterns(run: Setting, scheme: str) -> Iterator[tuple[Fraction, Pattern]]:
@@ -36,21 +40,21 @@ def patterns(run: Setting, scheme: str) -> Iterator[tuple[Fraction, Pattern]]:
         raise ArgumentError("scheme", scheme, f"not a random scheme with at most {MAX_PATTERNS} patterns", remedy)
     batches, epochs, rate = int(run["n"] // run["b"]), int(run["K"]), run["b"] / run["n"]
     if scheme == "without_replacement":
-        passes = [((1 - rate, (0,)), (rate, (1,)))] * (batches * epochs)
+        draw: Pass = ((1 - rate, (0,)), (rate, (1,)))
+        passes = [draw] * (batches * epochs)
     else:
         places = [(rate, tuple(int(j == place) for j in range(batches))) for place in range(batches)]
-        once = (*places, (1 - rate * batches, (0,) * batches))  # the last: left out
+        once: Pass = (*places, (1 - rate * batches, (0,) * batches))  # the last: left out
         passes = [once] * (1 if scheme == "shuffle" else epochs)
     for chosen in product(*passes):
-        chance, hits = Fraction(1), ()
-        for share, part in chosen:
-            chance, hits = chance * share, hits + part
+        chance = prod((share for share, _ in chosen), start=Fraction(1))
+        hits = sum((part for _, part in chosen), start=())
         if chance:
             yield chance, hits * epochs if scheme == "shuffle" else hits
 
 
 def quadratic_law(run: Setting, scheme: str, curvature: Fraction) -> tuple[Mixture, Mixture]:
-    """The exact laws of the last iterate on two datasets: a hit at step t moves the mean by (ηS_g/b)·c^(later steps)."""
+    """The exact laws of the last iterate on two datasets: a hit moves the mean by (ηS_g/b)·c^(later steps)."""
     factor, jump = 1 - run["eta"] * curvature, run["eta"] * run["S_g"] / run["b"]
     steps = int(run["n"] // run["b"]) * int(run["K"])
     powers = [factor ** (steps - 1 - step) for step in range(steps)]

@@ -24,7 +24,7 @@ MAX_NODES = 3 * 10**5
 DIRECT_TERMS = 32
 """Terms of a mean that are added one by one before anything cleverer is tried."""
 ARGUMENT_BITS = 2**20
-GRID_RTOL = Fraction(1, 64)
+GRID_RTOL = Fraction(1, 10)
 """How closely a dynamic programme is bracketed where no width is asked for."""
 MAX_BINOMIAL_ORDER = 2**16
 """Whole orders up to this use the binomial sum of the sampled Gaussian, all others the trapezoidal rule."""

@@ -19,7 +19,17 @@ from sympy.core.relational import Relational
 
 from .algebra import is_zero
 from .checks import ALL_PARAMETERS, Check, Evidence, Method, Verdict
-from .nodes import Accumulated, Compounded, Expm1, GeometricSum, HitMoment, LogMeanExp, LogMix, SampledGaussian, ShiftControl
+from .nodes import (
+    Accumulated,
+    Compounded,
+    Expm1,
+    GeometricSum,
+    HitMoment,
+    LogMeanExp,
+    LogMix,
+    SampledGaussian,
+    ShiftControl,
+)
 from .symbols import (
     ABBREVIATIONS,
     CONTRACTIONS,
@@ -204,7 +214,7 @@ class _Rules:
         return _agree(pulls)
 
     def _control(self, node: Expr) -> Trend | None:
-        """Up with cost, contraction and length (`sharper.control` proves it), and with the rate of independent draws."""
+        """Up with cost, contraction and length (`sharper.control` proves it) and with the rate of independent draws."""
         cost, contraction, rate, batches, epochs = node.args
         if batches != 1 and (self.depends(rate) or self.depends(batches)):
             return None  # in a permutation, a record used early is a record not used late

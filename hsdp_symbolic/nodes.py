@@ -94,15 +94,16 @@ class Compounded(Function):
 class ShiftControl(Function):
     """log of the least moment that shifts chosen step by step can reach: the programme of `sharper.dynamic`.
 
-    `cost` is κρ₀, `q` the contraction, `rate` the chance that a given batch of a pass holds the record, of which there are
-    `batches` in each of `epochs` passes. Views bracket it on a grid, so it is known to some digits only.
+    `cost` is κρ₀, `q` the contraction, `rate` the chance that a given batch holds the record; there are `batches` of
+    them in each of `epochs` passes, and the record is in at most one of a pass. Views bracket it on a grid, so it is
+    known to some digits only.
     """
 
     nargs = 5  # cost, q, rate, batches, epochs
 
 
 class HitMoment(Function):
-    """log E[e^(cost·X)], X the sum over hits of q^(2·number of later misses), in `count` draws that hit with chance `rate`.
+    """log E[e^(cost·X)], X the sum over hits of q^(2·later misses), in `count` draws that hit with chance `rate`.
 
     M_T(c) of the recursion M_(t+1)(c) = p·e^c·M_t(c) + (1 − p)·M_t(q²c), M_0 = 1.
     """

@@ -18,7 +18,17 @@ from sympy import log as logarithm
 
 from . import symbols
 from .errors import UnsupportedNode
-from .nodes import Accumulated, Compounded, Expm1, GeometricSum, HitMoment, LogMeanExp, LogMix, SampledGaussian, ShiftControl
+from .nodes import (
+    Accumulated,
+    Compounded,
+    Expm1,
+    GeometricSum,
+    HitMoment,
+    LogMeanExp,
+    LogMix,
+    SampledGaussian,
+    ShiftControl,
+)
 
 
 class Algebra(Protocol):

@@ -24,10 +24,10 @@ _COEFFICIENTS = [1.0 / math.factorial(j + 1) for j in range(_DEGREE, -1, -1)]
 def expm1_bounds(x: Array) -> tuple[Array, Array]:
     """Arrays below and above e^x − 1, for 0 ≤ x ≤ 200: relative distance about 2·10⁻¹⁴·(1 + x).
 
-    With r = x/2^k ≤ 1/4, the polynomial of degree 12 for (e^r − 1)/r leaves out less than 2⁻⁶⁰ of it, and its 40 roundings
-    act on nonnegative terms only: a relative error below 42 units. Each doubling, e ← e(2 + e), adds two units
-    and passes errors on; together doublings amplify a relative error by at most x·e^x/(e^x − 1) ≤ 1 + x. With k ≤ 10
-    that is at most 62·(1 + x) units to first order; 96 leave room for the second and for the padding itself.
+    With r = x/2^k ≤ 1/4, the polynomial of degree 12 for (e^r − 1)/r leaves out less than 2⁻⁶⁰ of it, and its 40
+    roundings act on nonnegative terms only: a relative error below 42 units. Each doubling, e ← e(2 + e), adds two
+    units and passes errors on; together doublings amplify a relative error by at most x·e^x/(e^x − 1) ≤ 1 + x. With
+    k ≤ 10 that is at most 62·(1 + x) units to first order; 96 leave room for the second and for the padding itself.
     """
     largest = float(np.max(x, initial=0.0))
     doublings = max(0, math.frexp(largest)[1] + 2) if largest else 0

@@ -69,6 +69,7 @@ def draw_point(rng, *, batches=2000, smallest_step=1e-7, epochs=1e9):
         "R1": between(0.1, 1),
         "R2": between(1, 10),
         "w1": between(0.01, 0.9),
+        "removed": Fraction(3, 2),
         "sigma_mul": between(1, 100),
         "classes": 2,
         "eps_norm": between(0.1, 1),
@@ -100,12 +101,15 @@ def values_inside(found, box, rng):
             )
     for chosen in points:
         at = {**box, **chosen}
-        yield enclose(found._program, {leaf: at[leaf] for leaf in found._program.leaves}, rtol="1e-40")
+        rtol = "1e-40" if found.rtol == "1e-20" else found.rtol  # a grid has only so many digits
+        yield enclose(found._program, {leaf: at[leaf] for leaf in found._program.leaves}, rtol=rtol)
 
 
 def choices(found, rng):
     """Up to three letters of a statement to widen."""
     fixed = {"classes", "hit", "k", "j"}
+    if found.scheme == "reshuffle":
+        fixed |= {"n", "b"}  # refused: a record used early in a permutation is not used late
     free = sorted(found._program.leaves - fixed)
     return rng.sample(free, min(len(free), rng.randint(1, 3)))
 

@@ -1,13 +1,14 @@
 """`control:without_replacement` and `control:reshuffle`: shifts chosen step by step, before the later hits are known.
 
-For each batch sequence any feasible shifts give a bound (`shift:pattern`), so a rule that looks at past hits only gives one
-for all sequences at once; joint convexity (`lem:rootconvexity1`) averages e^((α−1)ε) over them. The best rule solves a
-dynamic programme, whose value is the statement; `sharper.dynamic` brackets it.
+For each batch sequence any feasible shifts give a bound (`shift:pattern`), so a rule that looks at past hits only gives
+one for all sequences at once; joint convexity (`lem:rootconvexity1`) averages e^((α−1)ε) over them. The best rule
+solves a dynamic programme, whose value is the statement; `sharper.dynamic` brackets it.
 """
 
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 from sympy import Expr, Integer, Symbol, diff, exp, log
 from sympy.core.symbol import Str
@@ -19,10 +20,10 @@ from ..paper.fixed_order import EPOCHS, HIDDEN, ORDER
 from ..paper.lsi import STRONGLY_CONVEX
 from ..statement import Statement
 from ..symbols import (
-    K,
-    N,
     W1,
     W2,
+    K,
+    N,
     W_mid,
     a1,
     a2,
@@ -33,9 +34,9 @@ from ..symbols import (
     dist,
     dist2,
     i,
+    more,
     moved,
     moved2,
-    more,
     n,
     p,
     q,
@@ -56,8 +57,8 @@ def _convex(d: Derivation) -> None:
     """W is convex and never falls with the distance: what makes chords upper and tangents lower bounds."""
     hit = KAPPA * rho0
     d.at_most(
-        "W stays convex. First, E(y) = min c(y − z')² + W(z') over 0 ≤ z' ≤ y: halfway between two choices the square costs "
-        "at most half of both, and so does W.",
+        "W stays convex. First, E(y) = min c(y − z')² + W(z') over 0 ≤ z' ≤ y: halfway between two choices the square "
+        "costs at most half of both, and so does W.",
         hit * ((dist + dist2) / 2 - (moved + moved2) / 2) ** 2 + W_mid,
         (hit * (dist - moved) ** 2 + W1 + hit * (dist2 - moved2) ** 2 + W2) / 2,
         [
@@ -71,13 +72,13 @@ def _convex(d: Derivation) -> None:
     mixed = log(rate * exp(first) + (1 - rate) * exp(u + second))
     share = rate / (rate + (1 - rate) * exp(u))
     d.identity(
-        "Then a log-mixture of convex functions: its curvature is the mean of theirs plus the variance of their slopes.",
+        "Then a log-mixture of convex functions: its curvature is the mean of theirs, plus the variance of slopes.",
         diff(mixed, shift, 2).subs(shift, 0),
         share * a2 + (1 - share) * b2 + share * (1 - share) * (a1 - b1) ** 2,
     )
     d.at_most(
-        "W never falls with the distance: with the same z', hiding from farther away costs more (and z' beyond y is not "
-        "needed, as z' = y costs nothing and W has not fallen).",
+        "W never falls with the distance: with the same z', hiding from farther away costs more (and z' beyond y is "
+        "not needed, as z' = y costs nothing and W has not fallen).",
         hit * (dist - moved) ** 2,
         hit * (dist - moved + more) ** 2,
         [(hit * more, Slack(2 * (dist - moved) + more, "z' ≤ y"))],
@@ -87,14 +88,14 @@ def _convex(d: Derivation) -> None:
 
 def _any_number_of_steps(d: Derivation) -> None:
     d.at_most(
-        "With nothing to hide E(0) = W(0), and a hit only costs more: W(0) does not fall with the number of steps left.",
+        "With nothing to hide E(0) = W(0), and a hit only costs more: W(0) does not fall with the steps left.",
         exp(W1),
         rate * exp(W1 + moved) + (1 - rate) * exp(W1),
         [(rate * exp(W1), Slack(exp(moved) - 1, "E(1) ≥ E(0)"))],
     )
     d.at_most(
-        "No distance exceeds 1/(1 − q): if z does not, neither does qz + 1. So hiding nothing before the last m steps bounds "
-        "any longer run by the m-step value at that distance.",
+        "No distance exceeds 1/(1 − q): if z does not, neither does qz + 1. So hiding nothing before the last m steps "
+        "bounds any longer run by the m-step value at that distance.",
         q * dist + 1,
         1 / (1 - q),
         [(q, Slack(1 / (1 - q) - dist, "so far"))],
@@ -102,7 +103,7 @@ def _any_number_of_steps(d: Derivation) -> None:
     )
 
 
-def _statement(d: Derivation, batches: Expr, epochs: Expr, chance: Expr, state: str, **words: str) -> Statement:
+def _statement(d: Derivation, batches: Expr, epochs: Expr, chance: Expr, state: str, **words: Any) -> Statement:
     d.identity(
         "One batch: all must be hidden at once, so W₀(0) = log(1 + p(e^(κρ₀) − 1)).",
         (rate * exp(KAPPA * cost(removed) / alpha) + (1 - rate)).subs(removed, 1),
@@ -114,7 +115,7 @@ def _statement(d: Derivation, batches: Expr, epochs: Expr, chance: Expr, state: 
     def name(text: str) -> Expr:
         return Named(Str(text), u)
 
-    later, missed = (name(rf"E_t{mark}({y})") for mark, y in ((state, r"(1-\eta\lambda)z + 1"), ("", r"(1-\eta\lambda)z")))
+    later, missed = name(rf"E_t{state}((1-\eta\lambda)z + 1)"), name(r"E_t((1-\eta\lambda)z)")
     mixed = Plus(Dot(chance, exp(later)), Dot(Plus(1, -chance), exp(missed)))
     away = name(r"\min_{0\leq z'\leq y} \alpha(\alpha-1)\rho_0 (y-z')^2 + W_{t+1}(z')")
     return Statement(
@@ -159,8 +160,8 @@ def reshuffle() -> Statement:
     d = Derivation()
     place: Symbol = i
     d.identity(
-        "In a fresh permutation the record lies in batch i with probability b/n for every i; not having been in an earlier "
-        "one, with probability b/(n − ib) (records beyond the last whole batch are left out).",
+        "In a fresh permutation the record lies in batch i with probability b/n for every i; not having been in an "
+        "earlier one, with probability b/(n − ib) (records beyond the last whole batch are left out).",
         (b / n) / (1 - place * (b / n)),
         b / (n - place * b),
     )
@@ -175,5 +176,5 @@ def reshuffle() -> Statement:
         label="control:reshuffle",
         scheme="reshuffle",
         title="A new permutation every epoch, controlled shifts",
-        says="ε after K epochs, each in a fresh random order (E' once used: no more hits in this epoch), best causal shifts.",
+        says="ε after K epochs, each in a fresh order: the best shifts that look at past hits only (E': already used).",
     )

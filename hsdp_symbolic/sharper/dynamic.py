@@ -24,10 +24,12 @@ from ..errors import ArgumentError, TooManySteps
 from ..progress import Ticker
 from ..rounded import UNIT, log_mix
 
-MAX_STEPS = 10**5
+MAX_STEPS = 3 * 10**4
 """Steps that are followed one by one; what has not settled by then is refused."""
 POINTS, MOST_POINTS = 640, 20_000
 """Grid points of the float view, and the most an enclosure takes."""
+COARSE = 0.1
+"""Who is content with this gets a quarter of the points."""
 FINEST = 1e-6
 """A relative width below this is refused without trying."""
 SETTLED = 1e-4
@@ -79,13 +81,14 @@ class Bracket:
 
 
 def bracket(programme: Programme, rtol: float) -> Bracket:
-    """Doubles around the exact W₀(0), refined until they are within `rtol` of each other or the grid is as fine as allowed.
+    """Doubles around the exact W₀(0), refined until they are within `rtol` of each other.
 
-    The bracket holds in either case; the caller decides whether it is good enough.
+    Where the finest grid does not reach that, the bracket is wider, and still holds: the caller decides.
     """
     _check(programme)
     best: Bracket | None = None
-    ticker, points = Ticker(), int(min(20 / math.sqrt(rtol), MOST_POINTS))
+    coarsest = POINTS if rtol < COARSE else POINTS // 4
+    ticker, points = Ticker(), int(min(max(coarsest, 20 / math.sqrt(rtol)), MOST_POINTS))
     while True:
         found = _bracket(programme, points, rtol, ticker)
         best = found if best is None else Bracket(max(best.lo, found.lo), min(best.hi, found.hi), points, found.steps)
@@ -140,6 +143,9 @@ def moments(cost: Any, q: Any, rate: Any, batches: Any, epochs: Any) -> Array:
 
 
 def _check(programme: Programme) -> None:
+    forgets = 2 / (1 - programme.q) if programme.q < 1 else programme.steps  # nothing settles sooner
+    if min(forgets, programme.steps) > MAX_STEPS:
+        raise TooManySteps(programme.steps, "a dynamic programme")
     if programme.rate * programme.batches > 1:
         raise ArgumentError("b", str(programme.rate), "more batches than a permutation has", "choose b <= n")
     if not LEAST_COST <= programme.cost <= MOST_COST:
@@ -310,7 +316,7 @@ class _Below(_Side):
         W, beta = lines
         turn = beta / (2 * self._cost)
         after = np.clip(np.searchsorted(np.maximum.accumulate(self.z + turn), y), 1, len(W) - 1)
-        best: Any = None
+        best: tuple[Array, Array] | None = None
         for j in (after - 1, after):
             inside = y >= turn[j]
             away, paid = y - self.z[j], np.where(inside, beta[j] * turn[j] / 2, 0.0)
@@ -322,4 +328,5 @@ class _Below(_Side):
             else:
                 better = value > best[0]
                 best = np.where(better, value, best[0]), np.where(better, slope, best[1])
+        assert best is not None
         return best

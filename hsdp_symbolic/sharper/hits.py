@@ -1,8 +1,8 @@
 """The moment of `nodes.HitMoment`: in balls to any precision, in doubles for arrays.
 
 Read backwards from the last draw, a hit multiplies by e^(c·r^m), where m counts the misses so far, r = q². So
-f(m) ← p·e^(c·r^m)·f(m) + (1 − p)·f(m − 1), from f(0) = 1, and the moment is Σ f(m). Far out, where the factors are 1 to all
-digits asked for, the counts are not told apart.
+f(m) ← p·e^(c·r^m)·f(m) + (1 − p)·f(m − 1), from f(0) = 1, and the moment is Σ f(m). Far out, where the factors are 1 to
+all digits asked for, the counts are not told apart.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def _sum(engine: Engine, terms: list[Any]) -> Any:
 
 
 def _counts(r: float, rate: float, draws: int, rtol: float) -> int:
-    """So many misses that what a hit still adds then is negligible: draws·r^m below rtol·rate (of at most 10⁹ draws)."""
+    """So many misses that what hits still add then is negligible: draws·r^m below rtol·rate (of at most 10⁹ draws)."""
     if r == 0:
         return 2
     wanted = (math.log(64 * min(draws, 10**9)) - math.log(rtol) - math.log(rate)) / -math.log(r)
@@ -127,7 +127,7 @@ def log_moments(cost: Any, q: Any, rate: Any, count: Any) -> Array:
 
 @lru_cache(maxsize=1 << 10)
 def _curve(cost: float, q: float, rate: float, draws: int) -> Array:
-    """Values for 1, 2, … draws, until they settle: by excesses over the moment at no cost, so that small ones keep digits.
+    """Values for 1, 2, … draws, until they settle: by excesses over the moment at no cost, so that small ones are good.
 
     With f = g + e, g for no cost at all (which sums to 1): e(m) ← p·(e^x·e(m) + (e^x − 1)·g(m)) + (1 − p)·e(m − 1).
     """

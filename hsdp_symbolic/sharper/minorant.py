@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -50,7 +51,6 @@ def vertices(x: Array, height: Array) -> Array:
     A point on or above the segment between two others is no vertex, whichever two: so whole generations of points go
     at once. What many generations leave is scanned by Andrew's monotone chain.
     """
-    last = len(x) - 1
     # Between hits the height stays while x grows: only the last point before a rise can be a vertex.
     kept = np.flatnonzero(np.concatenate([[True], height[2:] > height[1:-1], [True]]))
     for _ in range(_ROUNDS):
@@ -66,7 +66,6 @@ def vertices(x: Array, height: Array) -> Array:
         while len(chain) > 1 and not _turns_up(xs, hs, chain[-2], chain[-1], k):
             chain.pop()
         chain.append(k)
-    assert chain[-1] == len(kept) - 1 and kept[-1] == last
     return kept[chain]
 
 
@@ -89,9 +88,7 @@ def pattern_exact(hits: Any, *, q: Any, v: Any = 1, s: Any = 1) -> Fraction:
         while len(chain) > 1 and not _turns_up(x, height, chain[-2], chain[-1], k):
             chain.pop()
         chain.append(k)
-    return sum(
-        ((height[k] - height[i]) ** 2 / (x[k] - x[i]) for i, k in zip(chain, chain[1:], strict=False)), Fraction(0)
-    ) / 2
+    return sum(((height[k] - height[i]) ** 2 / (x[k] - x[i]) for i, k in pairwise(chain)), Fraction(0)) / 2
 
 
 def pattern_upper(hits: Any, *, q: Any, v: Any = 1, s: Any = 1) -> float:
@@ -118,9 +115,9 @@ def pattern_upper(hits: Any, *, q: Any, v: Any = 1, s: Any = 1) -> float:
             else:
                 waiting.append(crossed)
         total = engine.ball(Fraction(0))
-        for i, k in zip(path, path[1:], strict=False):
+        for i, k in pairwise(path):
             rise = height[k] - height[i]
-            if not rise == 0:
+            if not rise.is_zero():
                 total = total + rise * rise / (x[k] - x[i])
         ticker.clear()
         bounds = engine.bounds(total)
@@ -180,7 +177,8 @@ def _fractions(name: str, value: Any, steps: int) -> list[Fraction]:
 
 
 def _inside(name: str, x: Any) -> Any:
-    return (x >= 0) & (x <= 1) if name == "q" else (x > 0) & (x < math.inf) if name == "v" else (x >= 0) & (x < math.inf)
+    positive = x > 0 if name == "v" else x >= 0
+    return positive & (x <= 1 if name == "q" else x < math.inf)
 
 
 def _check(name: str, value: Any, good: bool) -> None:

@@ -1,7 +1,8 @@
 """`moments:without_replacement`: the moment of the paper's sampling recursion itself, without its Jensen step.
 
-For each batch sequence B, R_a ≤ a·u_B for all orders a, with u ← u + ρ₀ on a hit and u ← q²u otherwise. Here both follow from
-shifts (`shift:pattern`), so neither a log-Sobolev constant nor the paper's step at one and the same order is needed.
+For each batch sequence B, R_a ≤ a·u_B for all orders a, with u ← u + ρ₀ on a hit and u ← q²u otherwise. Here both
+follow from shifts (`shift:pattern`), so neither a log-Sobolev constant nor the paper's step at one and the same order
+is needed.
 """
 
 from __future__ import annotations
@@ -54,17 +55,14 @@ def without_replacement() -> Statement:
     added, factor = after_hit(d), after_miss(d)
     draw = chance_of_a_hit(d)
     d.identity(
-        "Given the batches so far, e^(κu) becomes p·e^(κ(u+ρ₀)) + (1−p)·e^(κq²u) in the mean, κ = α(α−1): on a hit it is "
-        "multiplied by e^(κρ₀), after a miss it is the moment at q²κ. So M_(t+1)(κ) = p·e^(κρ₀)·M_t(κ) + (1−p)·M_t(q²κ).",
+        "Given the batches so far, e^(κu) becomes p·e^(κ(u+ρ₀)) + (1−p)·e^(κq²u) in the mean, κ = α(α−1): on a hit it "
+        "is multiplied by e^(κρ₀), after a miss it is the moment at q²κ. So M_(t+1)(κ) = p·e^(κρ₀)·M_t(κ) + "
+        "(1−p)·M_t(q²κ).",
         rate * exp(KAPPA * (u + added)) + (1 - rate) * exp(KAPPA * factor * u),
         rate * exp(KAPPA * rho0) * exp(KAPPA * u) + (1 - rate) * exp(factor * KAPPA * u),
     )
     one = 1 + rate * (exp(level) - 1)  # M_1 at κρ₀ = level
-    backwards = (
-        rate**2 * exp(2 * level)
-        + rate * (1 - rate) * (exp(level) + exp(shrink * level))
-        + (1 - rate) ** 2
-    )
+    backwards = rate**2 * exp(2 * level) + rate * (1 - rate) * (exp(level) + exp(shrink * level)) + (1 - rate) ** 2
     d.identity(
         "Read backwards, a hit counts q^(2·later misses): e.g. two draws, with r = q² and c = κρ₀.",
         rate * exp(level) * one + (1 - rate) * one.subs(level, shrink * level),

@@ -12,7 +12,7 @@ from functools import cache
 
 from sympy import Expr, Integer, sqrt
 
-from ..checks import Certificate, Identity, Slack
+from ..checks import Certificate, Slack
 from ..derivation import Derivation
 from ..nodes import Dot, Over, times
 from ..paper import gaussian
@@ -60,8 +60,8 @@ def cost(distance: Expr) -> Expr:
 def _lemmas(d: Derivation) -> None:
     """Both lemmas about shifted divergences, R^(z)(μ‖ν) = inf of R(μ'‖ν) over μ' within distance z of μ."""
     d.cite(
-        "An update takes laws within distance z to laws within qz, or qz + s if the batch holds the record, and does not "
-        "raise the divergence (witness: the triangle inequality between ψ(x), ψ(y) and ψ'(y)).",
+        "An update takes laws within distance z to laws within qz, or qz + s if the batch holds the record, and does "
+        "not raise the divergence (witness: the triangle inequality between ψ(x), ψ(y) and ψ'(y)).",
         CONTRACTION,
         Certificate(
             dist2,
@@ -74,12 +74,13 @@ def _lemmas(d: Derivation) -> None:
         ),
     )
     d.cite(
-        "Noise of variance v lowers the distance by a at the price αa²/(2v) (witness: Gaussians of variance V, where it says "
-        "(x + a)²/(V + v) ≤ x²/V + a²/v).",
+        "Noise of variance v lowers the distance by a at the price αa²/(2v) (witness: Gaussians of variance V, where "
+        "it says (x + a)²/(V + v) ≤ x²/V + a²/v).",
         REDUCTION,
         _two_edges(dist, shift, edge, variance),
     )
-    d.identity("αa²/(2v) is the divergence of N(a, v) from N(0, v).", gaussian.renyi(), alpha * shift**2 / (2 * variance))
+    price = alpha * shift**2 / (2 * variance)
+    d.identity("αa²/(2v) is the divergence of N(a, v) from N(0, v).", gaussian.renyi(), price)
     s, v = eta * S_g / b, 2 * eta * sigma2
     d.identity(
         "With a in units of s = ηS_g/b, and v = 2ησ², that is α·ρ₀·a².",
@@ -102,7 +103,8 @@ def shifted_step() -> Statement:
     _lemmas(d)
     d.identity(
         "Weighted by what is left of a distance at the end, P_(t−1) = q·P_t, distances telescope: P_t·z_(t+1) is "
-        "P_(t−1)·z_t + P_t(s·hit − a). So z_(t+1) ≥ 0 says that Σ P_i·a_i ≤ Σ P_i·s·hit_i, i.e. A ≤ H; z_T = 0: equality.",
+        "P_(t−1)·z_t + P_t(s·hit − a). So z_(t+1) ≥ 0 says that Σ P_i·a_i ≤ Σ P_i·s·hit_i, i.e. A ≤ H, and z_T = 0 "
+        "that both end together.",
         later * (q * dist + jump - removed),
         (later * q) * dist + later * (jump - removed),
     )
@@ -128,8 +130,8 @@ def shifted_step() -> Statement:
         slope2 * rise2 - slope_gain * rise1,
     )
     d.at_most(
-        "With the minorant's slopes, which only grow, and only where it touches H: A ≤ H there, so Σ g·ΔA is least on the "
-        "minorant, and no path that stays below H costs less.",
+        "With the minorant's slopes, which only grow, and only where it touches H: A ≤ H there, so Σ g·ΔA is least on "
+        "the minorant, and no path that stays below H costs less.",
         slope1 * height + slope2 * (rise2 - height),
         slope1 * (height - height_gap) + slope2 * (rise2 - (height - height_gap)),
         [(slope_gain, Slack(height_gap, "A ≤ H"))],
@@ -140,7 +142,7 @@ def shifted_step() -> Statement:
         label="shift:pattern",
         title="The price of a shift",
         where="not in the paper; after Feldman et al. 2018",
-        says="What one step adds to ε for hiding a distance; for the best distances, given all hits, see sharper.minorant.",
+        says="What one step adds to ε for hiding a distance; for the best ones, given all hits, see sharper.minorant.",
         bounds=r"\varepsilon_{t+1} - \varepsilon_t",
         relation="<=",
         expr=cost(removed),
@@ -156,8 +158,8 @@ def after_miss(d: Derivation) -> Expr:
     """u ↦ q²·u for a step without the record, from shifts alone; returns the factor."""
     stretch = edge / (q**2 * edge + variance)
     d.identity(
-        "A step without the record moves the points (x_t, H_t) to (q²x_t, qH_t) and adds (q²x + v, qH). The old path, times q, "
-        "stretched by 1/c = (q²x + v)/x to the new axis, costs q²c times as much, edge by edge …",
+        "A step without the record moves the points (x_t, H_t) to (q²x_t, qH_t) and adds (q²x + v, qH). The old path, "
+        "times q and stretched by 1/c = (q²x + v)/x to the new axis, costs q²c times as much, edge by edge …",
         (q * rise1) ** 2 / (edge2 / stretch),
         q**2 * stretch * rise1**2 / edge2,
     )
