@@ -19,7 +19,7 @@ from ..engines import Engine, Unbounded
 from ..errors import OutsideDoubleRange, TooManySteps
 from ..progress import Ticker
 
-MAX_WORK = 2 * 10**7
+MAX_WORK = 8 * 10**6
 """Terms, draws times counts of misses, that an enclosure is ready to compute one by one."""
 MAX_DRAWS = 10**5
 _STRIDE = 64
@@ -29,6 +29,9 @@ def log_moment(engine: Engine, cost: Fraction, r: Fraction, rate: Fraction, draw
     """The logarithm of the moment after `draws` draws, an interval of the engine."""
     counts = _counts(float(r), float(rate), draws, float(rtol))
     factors = _factors(engine, cost, r, rate, min(counts, draws + 1))
+    grows = engine.bounds(factors[0])
+    if grows is not None and grows[0] >= 1 and draws * len(factors) > MAX_WORK:
+        raise TooManySteps(draws, "a moment")  # p·e^c ≥ 1: it never settles
     miss = engine.ball(1 - rate)
     ticker, settled = Ticker(), None
     zero = engine.ball(Fraction(0))
