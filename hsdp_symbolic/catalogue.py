@@ -37,6 +37,7 @@ _PLACES = {
     "exact:full_batch": "paper.quadratic:full_batch",
     "shift:pattern": "sharper.pattern:shifted_step",
     "moments:without_replacement": "sharper.moments:without_replacement",
+    "split:capped": "sharper.capped:capped",
     "control:without_replacement": "sharper.control:without_replacement",
     "control:reshuffle": "sharper.control:reshuffle",
 }

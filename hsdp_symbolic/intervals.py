@@ -100,6 +100,13 @@ class Rationals:
     def shift_control_moment(self, cost: Fraction, q: Fraction, rate: Fraction, batches: Any, epochs: Any) -> Any:
         raise NotRational("log")
 
+    def capped_moment(self, parts: Parts, values: Mapping[str, Any]) -> Any:
+        cost, *others = (part.run(Rationals(ARGUMENT_BITS), values) for part in programs(parts))
+        return self.capped_moment_of(cost, *others) if cost else Fraction(0)
+
+    def capped_moment_of(self, cost: Fraction, q: Fraction, rate: Fraction, count: Any) -> Any:
+        raise NotRational("log")
+
     def hit_moment(self, parts: Parts, values: Mapping[str, Any]) -> Any:
         cost, *others = (part.run(Rationals(ARGUMENT_BITS), values) for part in programs(parts))
         return self.hit_moment_of(cost, *others) if cost else Fraction(0)
@@ -449,6 +456,11 @@ class Intervals(Rationals):
         if high - low > wanted * high:
             raise GridExhausted(found.points, self._tolerance, 1 - found.lo / found.hi)
         return self._engine.interval(low, high)
+
+    def capped_moment_of(self, cost: Fraction, q: Fraction, rate: Fraction, count: Any) -> Any:
+        from .sharper.capping import Capped
+
+        return Capped(self, self._engine, cost, q, rate).after(whole(count))
 
     def hit_moment_of(self, cost: Fraction, q: Fraction, rate: Fraction, count: Any) -> Any:
         from .sharper.hits import log_moment

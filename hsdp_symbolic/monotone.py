@@ -21,6 +21,7 @@ from .algebra import is_zero
 from .checks import ALL_PARAMETERS, Check, Evidence, Method, Verdict
 from .nodes import (
     Accumulated,
+    CappedMoment,
     Compounded,
     Expm1,
     GeometricSum,
@@ -135,7 +136,7 @@ class _Rules:
                 return self.joint(expr.args)
             case ShiftControl():
                 return self._control(expr)
-            case HitMoment():  # more hits, or later misses that forget less, only add to the sum
+            case HitMoment() | CappedMoment():  # more hits, or later misses that forget less, only add to the sum
                 return self.joint(expr.args)
             case Accumulated():
                 increment, _, count, *_ = expr.args  # the map increases with the state, and the state with the count
@@ -157,7 +158,9 @@ class _Rules:
         pulls: list[tuple[int, Trend | None]] = []
         if self._symbol == excess and 1 / excess in factors:
             for node in factors:
-                if isinstance(node, (LogMeanExp, LogMix, SampledGaussian, ShiftControl, HitMoment, Accumulated)):
+                if isinstance(
+                    node, (LogMeanExp, LogMix, SampledGaussian, ShiftControl, HitMoment, CappedMoment, Accumulated)
+                ):
                     factors = [factor for factor in factors if factor not in (node, 1 / excess)]
                     pulls.append((_sign(node), self._per_order(node)))
                     break
@@ -265,7 +268,15 @@ def _sign(expr: Expr) -> int:
             if y == 0 and x.is_nonnegative:
                 return own
             return 1 if x.is_nonnegative and y.is_nonnegative and own > 0 else 0
-        case LogMeanExp() | Accumulated() | Compounded() | SampledGaussian() | ShiftControl() | HitMoment():
+        case (
+            LogMeanExp()
+            | Accumulated()
+            | Compounded()
+            | SampledGaussian()
+            | ShiftControl()
+            | HitMoment()
+            | CappedMoment()
+        ):
             return 1  # by what their derivations prove of them
         case Expm1():
             return _sign(expr.args[0])

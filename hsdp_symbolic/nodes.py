@@ -102,6 +102,16 @@ class ShiftControl(Function):
     nargs = 5  # cost, q, rate, batches, epochs
 
 
+class CappedMoment(Function):
+    """s after `count` steps of s ← log(p·e^g(s) + (1 − p)·e^(q²s)) from s = 0, p the `rate`.
+
+    g(s) = s + cost up to s = cost·q²/(1 − q²), and (q√s + √(cost·(1 − q²)))² beyond. Its derivation proves that the map
+    increases with a slope of at most 1 and leads from cost·(1 + q)/(1 − q) no higher.
+    """
+
+    nargs = 4  # cost, q, rate, count
+
+
 class HitMoment(Function):
     """log E[e^(cost·X)], X the sum over hits of q^(2·later misses), in `count` draws that hit with chance `rate`.
 

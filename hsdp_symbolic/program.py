@@ -20,6 +20,7 @@ from . import symbols
 from .errors import UnsupportedNode
 from .nodes import (
     Accumulated,
+    CappedMoment,
     Compounded,
     Expm1,
     GeometricSum,
@@ -34,7 +35,7 @@ from .nodes import (
 class Algebra(Protocol):
     """What a view must know how to do. Values may be of any type the algebra likes; constants are Fractions.
 
-    The last eight evaluate programs of their own, with `values` for their leaves.
+    The last nine evaluate programs of their own, with `values` for their leaves.
     """
 
     def add(self, *terms: Any) -> Any: ...
@@ -56,6 +57,9 @@ class Algebra(Protocol):
 
     def shift_control(self, parts: Parts, values: Mapping[str, Any]) -> Any:
         """parts = (cost, q, rate, batches, epochs): see `nodes.ShiftControl`."""
+
+    def capped_moment(self, parts: Parts, values: Mapping[str, Any]) -> Any:
+        """parts = (cost, q, rate, count): see `nodes.CappedMoment`."""
 
     def hit_moment(self, parts: Parts, values: Mapping[str, Any]) -> Any:
         """parts = (cost, q, rate, count): see `nodes.HitMoment`."""
@@ -197,6 +201,8 @@ class _Compiler:
                 return self.emit_parts("compounded", *node.args, bound=node.args[1])
             case SampledGaussian():
                 return self.emit_parts("sampled_gaussian", *node.args)
+            case CappedMoment():
+                return self.emit_parts("capped_moment", *node.args)
             case HitMoment():
                 return self.emit_parts("hit_moment", *node.args)
             case ShiftControl():
