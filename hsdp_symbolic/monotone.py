@@ -248,7 +248,7 @@ class _Rules:
             case SampledGaussian():
                 share, rho, order = node.args
                 return self.joint([order, share, rho]) if order == 1 + excess else None
-            case HitMoment():
+            case HitMoment() | CappedMoment():  # a mean of e^(cX) to the power 1/c, or a recursion of such means
                 return _agree([self.joint(node.args), self.of(cancel(node.args[0] / excess))])
             case ShiftControl():
                 cost = node.args[0]  # for each policy the mean of e^(cX), to the power 1/c, increases with c

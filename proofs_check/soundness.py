@@ -179,6 +179,7 @@ _SLOW: dict[str, dict[str, float]] = {
     "thm:GD_tighter:recursion": {"epochs": 2e3},
     "mironov2019": {"order": 200, "cost": 1e3},
     "moments:without_replacement": {"batches": 30, "epochs": 4, "cost": 1e2},
+    "split:capped": {"batches": 30, "epochs": 10, "cost": 1e3},
     "control:without_replacement": {"batches": 30, "epochs": 10, "cost": 1e3},
     "control:reshuffle": {"batches": 30, "epochs": 10, "cost": 1e3},
 }

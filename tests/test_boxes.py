@@ -20,6 +20,7 @@ from hsdp_symbolic.errors import ArgumentError, HypothesisError, MissingArgument
 from hsdp_symbolic.monotone import LargestTerm, Monotone, Trend, trend
 from hsdp_symbolic.nodes import (
     Accumulated,
+    CappedMoment,
     Compounded,
     HitMoment,
     LogMeanExp,
@@ -31,7 +32,7 @@ from hsdp_symbolic.prove import BoxProof, Inequality, prove_over, replay
 from hsdp_symbolic.symbols import K, N, alpha, eta, i, lam, n, rho0, sigma, sigma2, w1
 
 RUN = {"n": 50, "b": 2, "eta": "0.02", "lam": 1, "beta": 4, "sigma": 2, "S_g": 4}
-RECURSIVE = (LogMeanExp, Accumulated, Compounded, SampledGaussian, HitMoment, ShiftControl)
+RECURSIVE = (LogMeanExp, Accumulated, Compounded, SampledGaussian, CappedMoment, HitMoment, ShiftControl)
 CLOSED = [s for s in statements() if not s.expr.has(*RECURSIVE)]
 SUMS = [s for s in statements() if s not in CLOSED]
 

@@ -18,7 +18,8 @@ from hsdp_symbolic.rounded import expm1_bounds, log_mix
 from hsdp_symbolic.sharper.dynamic import Programme, bracket, grid, moments
 from hsdp_symbolic.sharper.minorant import pattern_exact
 
-MOMENTS, DRAWN, RESHUFFLED = "moments:without_replacement", "control:without_replacement", "control:reshuffle"
+MOMENTS, CAPPED = "moments:without_replacement", "split:capped"
+DRAWN, RESHUFFLED = "control:without_replacement", "control:reshuffle"
 
 
 class TestRoundedFunctions:
@@ -247,8 +248,55 @@ class TestMoments:
         statement(MOMENTS).enclose(figure_run, K=2, alpha=15, engine="both")
 
 
+class TestCapped:
+    def test_the_recursion_as_stated(self):
+        rng, beyond = random.Random(6), 0
+        with mpmath.workdps(40):
+            for _ in range(15):
+                n, K, alpha = rng.randint(2, 9), rng.randint(1, 6), rng.randint(2, 40)
+                run = Setting(n=n, b=1, K=K, eta=Fraction(rng.randint(1, 99), 100), lam=1, beta=1, sigma=1, S_g=2)
+                q = mpmath.mpf((1 - run["eta"]).numerator) / (1 - run["eta"]).denominator
+                c = alpha * (alpha - 1) * (1 - q)
+                s, p = mpmath.mpf(0), mpmath.mpf(1) / n
+                for _ in range(n * K):
+                    near = s <= c * q**2 / (1 - q**2)
+                    beyond += not near
+                    hit = s + c if near else (q * mpmath.sqrt(s) + mpmath.sqrt(c * (1 - q**2))) ** 2
+                    s = mpmath.log(p * mpmath.exp(hit) + (1 - p) * mpmath.exp(q**2 * s))
+                found = statement(CAPPED).enclose(run, alpha=alpha)
+                assert float(found.hi) == pytest.approx(float(s / (alpha - 1)), rel=1e-15)
+                assert statement(CAPPED).numeric(run, alpha=alpha) == pytest.approx(float(found.hi), rel=1e-13)
+        assert beyond > 20
+
+    def test_every_order_is_bounded_where_the_paper_grows(self, figure_run):
+        found = statement(CAPPED)
+        for alpha in (10, 60, 200):
+            most = alpha * 0.005 * (1 + 0.98) / 0.02
+            assert found.upper(figure_run, alpha=alpha, K=10**20) <= most
+        assert found.upper(figure_run, alpha=60) < 30
+        assert statement("thm:amp_samp_wo_replacement").lower(figure_run, alpha=60) > 200
+
+    def test_never_above_the_paper(self):
+        rng, better = random.Random(7), 0
+        for _ in range(20):
+            run = Setting(n=rng.randint(2, 9), b=1, K=rng.randint(1, 9), eta="0.3", lam=1, beta=1, sigma=1, S_g=2)
+            alpha = rng.randint(2, 20)
+            ours, paper = (statement(x).enclose(run, alpha=alpha) for x in (CAPPED, "thm:amp_samp_wo_replacement"))
+            assert ours.lo <= paper.hi
+            better += ours.hi < paper.lo
+        assert better > 5
+
+    def test_the_formula_is_no_bound_before_the_switch(self):
+        """One hit from nothing: the exact divergence is ρ₀, the formula of the capped step would say ρ₀(1 − q²)."""
+        run = Setting(n=1, b=1, K=1, eta="0.5", lam=1, beta=1, sigma=1, S_g=1)
+        exact = attack(CAPPED, run, 3)
+        assert exact.found == pytest.approx(3 * 0.125)
+        assert exact.ratio == pytest.approx(1)
+        assert exact.found > 3 * 0.125 * (1 - 0.25)
+
+
 class TestStatements:
-    @pytest.mark.parametrize("label", [MOMENTS, DRAWN, RESHUFFLED])
+    @pytest.mark.parametrize("label", [MOMENTS, CAPPED, DRAWN, RESHUFFLED])
     def test_no_exact_law_is_above(self, label):
         """Random small problems, all patterns of hits, certified divergence both ways round."""
         rng, close = random.Random(label), 0.0
@@ -304,7 +352,7 @@ class TestStatements:
                     assert float(narrow.lo) <= table[row, column] <= float(narrow.hi) * 1.002
 
     def test_without_sensitivity_there_is_nothing_to_pay(self, figure_run):
-        for label in (MOMENTS, DRAWN, RESHUFFLED):
+        for label in (MOMENTS, CAPPED, DRAWN, RESHUFFLED):
             assert statement(label).exact(figure_run.replace(S_g=0), alpha=15) == 0
             assert statement(label).numeric(figure_run.replace(S_g=0), alpha=15) == 0
 
@@ -315,7 +363,7 @@ class TestStatements:
         assert not found.violated
         assert found.ratio < 3
 
-    @pytest.mark.parametrize("label", [MOMENTS, DRAWN, RESHUFFLED])
+    @pytest.mark.parametrize("label", [MOMENTS, CAPPED, DRAWN, RESHUFFLED])
     def test_hypotheses(self, figure_run, label):
         found = statement(label)
         with pytest.raises(HypothesisError, match="eta"):

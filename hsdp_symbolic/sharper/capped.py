@@ -65,8 +65,8 @@ def _best_share(d: Derivation) -> None:
 
     d.at_most(
         "The path so far, the ramp of the hit behind it, stretched together over the rest of the noise, cost "
-        "(q²x + θv)/(q²x + v) times as much (still below H: it is only slower), which is at most q² + θ(1 − q²), its value "
-        "at x = v/(1 − q²).",
+        "(q²x + θv)/(q²x + v) times as much (still below H: it is only slower), which is at most q² + θ(1 − q²), its "
+        "value at x = v/(1 − q²).",
         factor(long - gap),
         q**2 + share * (1 - q**2),
         [
@@ -116,8 +116,8 @@ def capped() -> Statement:
     draw = chance_of_a_hit(d)
     flat = 1 / (1 + slope_gain)
     d.at_most(
-        "Jensen, hit: with s = log S, e^g is concave in S because its second derivative is e^(g−2s)(g'' + g'² − g'), g'' ≤ 0 "
-        "and 0 ≤ g' ≤ 1.",
+        "Jensen, hit: with s = log S, e^g is concave in S because its second derivative is e^(g−2s)(g'' + g'² − g'), "
+        "g'' ≤ 0 and 0 ≤ g' ≤ 1.",
         -u + flat**2 - flat,
         Integer(0),
         [(Integer(1), Slack(u, "−g'' ≥ 0")), (flat * (1 - flat), Slack(Integer(1), "0 ≤ g' ≤ 1"))],
@@ -149,7 +149,7 @@ def capped() -> Statement:
         scheme="without_replacement",
         title="Sampling without replacement, capped",
         where="not in the paper; Theorem 4.3 with the noise of a hit split in the best way",
-        says="ε after K epochs of n/b batches, each drawn afresh: never above Theorem 4.3, and bounded for every order.",
+        says="ε after K epochs of n/b batches, each drawn afresh: never above Theorem 4.3, bounded for every order.",
         bounds=r"\varepsilon",
         relation="<=",
         expr=expr,
