@@ -74,7 +74,7 @@ class Statement:
 
         return exact(self._program, self._admit(setting, arguments))
 
-    def enclose(self, setting: Setting, /, *, rtol: Any = None, engine: str = "arb", **arguments: Any) -> Enclosure:
+    def enclose(self, setting: Setting, /, *, rtol: Any = ..., engine: str = "arb", **arguments: Any) -> Enclosure:
         """An interval with exact endpoints that contains the true value, of relative width at most `rtol`.
 
         Without `rtol` it is the statement's own: 1e-20, unless its value is computed on a grid.
@@ -93,7 +93,7 @@ class Statement:
             arguments = {
                 name: value[0] if isinstance(value, (tuple, list)) else value for name, value in arguments.items()
             }
-        rtol = self.rtol if rtol is None else rtol
+        rtol = self.rtol if rtol is ... else rtol
         return enclose(self._program, self._admit(setting, arguments), rtol=rtol, engine=engine)
 
     def box(self, setting: Setting, /, **arguments: Any) -> Box:
