@@ -130,8 +130,9 @@ def moments(cost: Any, q: Any, rate: Any, batches: Any, epochs: Any) -> Array:
     longest: dict[tuple[Any, ...], int] = {}
     for *others, count in rows:
         longest[tuple(others)] = max(longest.get(tuple(others), 0), int(count))
-    out = np.empty(len(rows))
+    out, ticker = np.empty(len(rows)), Ticker()
     for place, (*others, count) in enumerate(rows):
+        ticker.say(f"dynamic programmes: {place:,} of {len(rows):,} values")
         if not others[0]:
             out[place] = 0.0
             continue
@@ -139,6 +140,7 @@ def moments(cost: Any, q: Any, rate: Any, batches: Any, epochs: Any) -> Array:
         whole = Programme(c, contraction, chance, int(others[3]), longest[tuple(others)])
         found = curve(whole)
         out[place] = found[min(int(count), len(found)) - 1]
+    ticker.clear()
     return out.reshape(given[0].shape)
 
 
