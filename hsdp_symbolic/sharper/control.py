@@ -78,7 +78,8 @@ def _convex(d: Derivation) -> None:
     )
     d.at_most(
         "W never falls with the distance: with the same z', hiding from farther away costs more (and z' beyond y is "
-        "not needed, as z' = y costs nothing and W has not fallen).",
+        "not needed, as z' = y costs nothing and W has not fallen). So it never falls with q or c either, and, as a "
+        "hit leaves more to hide than a miss, with the chance of a hit if draws are independent.",
         hit * (dist - moved) ** 2,
         hit * (dist - moved + more) ** 2,
         [(hit * more, Slack(2 * (dist - moved) + more, "z' ≤ y"))],
@@ -88,10 +89,15 @@ def _convex(d: Derivation) -> None:
 
 def _any_number_of_steps(d: Derivation) -> None:
     d.at_most(
-        "With nothing to hide E(0) = W(0), and a hit only costs more: W(0) does not fall with the steps left.",
+        "A longer run costs no less: whatever its first pass brings, what it pays is at least 0, and W at the distance "
+        "it leaves is at least W(0).",
         exp(W1),
-        rate * exp(W1 + moved) + (1 - rate) * exp(W1),
-        [(rate * exp(W1), Slack(exp(moved) - 1, "E(1) ≥ E(0)"))],
+        rate * exp(W1 + moved) + (1 - rate) * exp(W1 + moved2),
+        [
+            (rate * exp(W1), Slack(exp(moved) - 1, "a payment, and W(z) − W(0), after a hit")),
+            ((1 - rate) * exp(W1), Slack(exp(moved2) - 1, "a payment, and W(z) − W(0), after a miss")),
+        ],
+        domain={rate: 1 / (1 + p)},
     )
     d.at_most(
         "No distance exceeds 1/(1 − q): if z does not, neither does qz + 1. So hiding nothing before the last m steps "
