@@ -131,4 +131,3 @@ later, edge, edge2, more = (Symbol(name, positive=True) for name in ("P_t", "x_1
 rise1, rise2, height, slope1 = (Symbol(name, real=True) for name in ("A_1", "A_2", "H_1", "g_1"))
 slope_gain, height_gap = (Symbol(name, nonnegative=True) for name in ("g_2-g_1", "H_1-A_1"))
 a1, a2, b1, b2 = (Symbol(name, real=True) for name in ("f'", "f''", "h'", "h''"))
-points_left = Symbol("n_left", positive=True)
