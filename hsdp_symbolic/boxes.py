@@ -26,7 +26,7 @@ from .errors import ArgumentError, UnboundedRange, UnsupportedNode
 from .intervals import Intervals
 from .letters import LETTERS
 from .monotone import Trend, absorbed, trend
-from .nodes import LogMix
+from .nodes import LogMix, ShiftControl
 from .program import Program, compile_expression
 from .progress import Ticker
 from .setting import admit
@@ -381,6 +381,8 @@ class _Search:
 
     def _is_blurred(self) -> bool:
         """Whether rounding at points is large beside the range, and worth another try."""
+        if self._expr.has(ShiftControl):
+            return False  # known on a grid only, whatever the precision
         width, size = self._most - self._least, max(abs(self._least), abs(self._most))
         return bool(self._blur > LOOSENESS * width and self._blur * 2**FINEST > size)
 
@@ -416,7 +418,7 @@ class _Search:
             self._ticker.say(f"range over {', '.join(sorted(ranged(box)))}: {used} pieces")
             key, _, part = waiting[0]
             best = self._most if up else -self._least
-            if -key <= best + LOOSENESS * (self._most - self._least) or not ranged(part):
+            if -key <= best + self._blur + LOOSENESS * (self._most - self._least) or not ranged(part):
                 break
             heapq.heappop(waiting)
             for half in halves(part, widest(part, ranged(part))):

@@ -35,6 +35,11 @@ _PLACES = {
     "thm:GD_baseline": "paper.gradient_descent:baseline",
     "exact:fixed_order": "paper.quadratic:fixed_order",
     "exact:full_batch": "paper.quadratic:full_batch",
+    "shift:pattern": "sharper.pattern:shifted_step",
+    "moments:without_replacement": "sharper.moments:without_replacement",
+    "split:capped": "sharper.capped:capped",
+    "control:without_replacement": "sharper.control:without_replacement",
+    "control:reshuffle": "sharper.control:reshuffle",
 }
 """Label → module and function that derives it. A statement is derived when first asked for."""
 

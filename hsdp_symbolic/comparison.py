@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .attack import Instance, bound_of, divergence, scheme_of
+from .attack import SAMPLED, Instance, bound_of, divergence, scheme_of
 from .errors import ArgumentError, HsdpError, MissingArgument
 from .letters import LETTERS
 from .losses import ClippedLogistic, Quadratic
@@ -171,7 +171,7 @@ def _estimate(method: str, first: Chains, second: Chains, alpha: float, noise: f
 
 
 def _exact(run: Setting, scheme: str, place: int, order: Any, experiment: Experiment) -> tuple[float | None, str]:
-    if scheme == "without_replacement":
+    if scheme in SAMPLED:
         try:
             return grid_divergence(experiment, float(order)).value, "densities on a grid"
         except HsdpError:

@@ -113,7 +113,7 @@ def enclose(
         return agreed(enclose(program, values, rtol=rtol, engine=name) for name in ENGINES)
     precision = FIRST_PRECISION
     while precision <= PRECISION_CAP:
-        found = _at_precision(program, values, ENGINES[engine](precision))
+        found = _at_precision(program, values, ENGINES[engine](precision), tolerance)
         if found is not None and (
             found.relative_width <= tolerance or max(abs(found.lo), abs(found.hi)) <= _NEGLIGIBLE
         ):
@@ -138,12 +138,14 @@ def agreed(found: Iterable[Enclosure]) -> Enclosure:
 _NEGLIGIBLE = Fraction(1, 1 << 2**25)
 
 
-def _at_precision(program: Program, values: Mapping[str, Fraction], engine: Engine) -> Enclosure | None:
+def _at_precision(
+    program: Program, values: Mapping[str, Fraction], engine: Engine, tolerance: Fraction
+) -> Enclosure | None:
     from .intervals import Intervals
 
     with engine.working():
         try:
-            result = program.run(Intervals(engine), values)
+            result = program.run(Intervals(engine, tolerance=tolerance), values)
         except Unbounded:
             return None
         bounds = (result, result) if isinstance(result, Fraction) else engine.bounds(result)

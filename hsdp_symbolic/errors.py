@@ -78,6 +78,17 @@ class PrecisionExhausted(HsdpError, ArithmeticError):
         super().__init__(f"no enclosure of relative width {tolerance} within {bits:,} bits; ask for a larger rtol")
 
 
+class GridExhausted(PrecisionExhausted):
+    """The finest grid was reached before the enclosure was as narrow as asked."""
+
+    def __init__(self, points: int, tolerance: Fraction, reached: float) -> None:
+        HsdpError.__init__(
+            self,
+            f"no enclosure of relative width {float(tolerance):.3g} on {points:,} grid points "
+            f"(a width of {reached:.2g} may be reached); ask for a larger rtol, such as 1e-3",
+        )
+
+
 class UnboundedRange(HsdpError, ArithmeticError):
     """No finite range could be found over a box."""
 

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from .engines import Engine, Unbounded
-from .errors import ExactTooLarge, NotRational, TooManySteps
+from .errors import ExactTooLarge, GridExhausted, NotRational, TooManySteps
 from .program import Parts, Program
 
 HYBRID_BITS = 512
@@ -24,6 +24,8 @@ MAX_NODES = 3 * 10**5
 DIRECT_TERMS = 32
 """Terms of a mean that are added one by one before anything cleverer is tried."""
 ARGUMENT_BITS = 2**20
+GRID_RTOL = Fraction(1, 10)
+"""How closely a dynamic programme is bracketed where no width is asked for."""
 MAX_BINOMIAL_ORDER = 2**16
 """Whole orders up to this use the binomial sum of the sampled Gaussian, all others the trapezoidal rule."""
 
@@ -91,6 +93,27 @@ class Rationals:
     def sampled_gaussian_moment(self, rate: Fraction, rho: Fraction, order: Fraction) -> Any:
         raise NotRational("log")
 
+    def shift_control(self, parts: Parts, values: Mapping[str, Any]) -> Any:
+        cost, *others = (part.run(Rationals(ARGUMENT_BITS), values) for part in programs(parts))
+        return self.shift_control_moment(cost, *others) if cost else Fraction(0)
+
+    def shift_control_moment(self, cost: Fraction, q: Fraction, rate: Fraction, batches: Any, epochs: Any) -> Any:
+        raise NotRational("log")
+
+    def capped_moment(self, parts: Parts, values: Mapping[str, Any]) -> Any:
+        cost, *others = (part.run(Rationals(ARGUMENT_BITS), values) for part in programs(parts))
+        return self.capped_moment_of(cost, *others) if cost else Fraction(0)
+
+    def capped_moment_of(self, cost: Fraction, q: Fraction, rate: Fraction, count: Any) -> Any:
+        raise NotRational("log")
+
+    def hit_moment(self, parts: Parts, values: Mapping[str, Any]) -> Any:
+        cost, *others = (part.run(Rationals(ARGUMENT_BITS), values) for part in programs(parts))
+        return self.hit_moment_of(cost, *others) if cost else Fraction(0)
+
+    def hit_moment_of(self, cost: Fraction, q: Fraction, rate: Fraction, count: Any) -> Any:
+        raise NotRational("log")
+
     def select(self, parts: Parts, values: Mapping[str, Any]) -> Any:
         left, right, then, otherwise = programs(parts)
         return (then if left.run(self, values) == right.run(self, values) else otherwise).run(self, values)
@@ -120,9 +143,9 @@ class Rationals:
 class Intervals(Rationals):
     """Fractions while they are small, the engine's intervals beyond."""
 
-    def __init__(self, engine: Engine, max_bits: int = HYBRID_BITS) -> None:
+    def __init__(self, engine: Engine, max_bits: int = HYBRID_BITS, tolerance: Fraction = GRID_RTOL) -> None:
         super().__init__(max_bits)
-        self._engine = engine
+        self._engine, self._tolerance = engine, tolerance
         self._exponentials: dict[Fraction, Any] = {}
         self._kept: dict[tuple[int, int], Any] = {}  # by numerator and denominator: hashing a Fraction is slow
         self._bases: dict[tuple[int, int], tuple[Any, Any]] = {}
@@ -420,6 +443,30 @@ class Intervals(Rationals):
         normal = engine.mul(self._ball(Fraction(-1, 2)), engine.log(two_pi))
         logarithm = self.add(engine.log(total), engine.log(self._ball(step)), normal)
         return engine.add(logarithm, engine.interval(-error, 2 * error))
+
+    def shift_control_moment(self, cost: Fraction, q: Fraction, rate: Fraction, batches: Any, epochs: Any) -> Any:
+        """The bracket of `sharper.dynamic`, whatever the engine: it has a rigorous arithmetic of its own."""
+        from .sharper.dynamic import FINEST, MOST_POINTS, Programme, bracket
+
+        wanted = self._tolerance * Fraction(999, 1000)
+        if wanted < FINEST:
+            raise GridExhausted(MOST_POINTS, self._tolerance, FINEST)
+        found = bracket(Programme(cost, q, rate, whole(batches), whole(epochs)), float(wanted))
+        low, high = Fraction(found.lo), Fraction(found.hi)
+        if high - low > wanted * high:
+            raise GridExhausted(found.points, self._tolerance, 1 - found.lo / found.hi)
+        return self._engine.interval(low, high)
+
+    def capped_moment_of(self, cost: Fraction, q: Fraction, rate: Fraction, count: Any) -> Any:
+        from .sharper.capping import Capped
+
+        return Capped(self, self._engine, cost, q, rate).after(whole(count))
+
+    def hit_moment_of(self, cost: Fraction, q: Fraction, rate: Fraction, count: Any) -> Any:
+        from .sharper.hits import log_moment
+
+        finest = min(self._tolerance, self._engine.resolution * 2**40)
+        return log_moment(self._engine, cost, q**2, rate, whole(count), finest)
 
     def _error(self, x: Any) -> Fraction:
         """An upper bound on x ≥ 0, no finer than the working precision needs (a longer fraction only costs time)."""

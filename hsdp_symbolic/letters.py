@@ -72,6 +72,7 @@ ARGUMENTS = (
     Letter("sigma_mul", r"\sigma_{mul}", "noise multiplier: noise standard deviation over clip norm"),
     _whole("classes", "c", "number of classes", 2),
     Letter("eps_norm", r"\varepsilon_{norm}", "Rényi cost of normalising the features", strict=False),
+    Letter("removed", "a", "distance that the noise of a step is made to hide, in units of eta*S_g/b", strict=False),
     _whole("hit", r"\mathrm{hit}", "1 if the batch holds the differing record, else 0", 0, 1),
 )
 """What a statement may ask for besides the run."""

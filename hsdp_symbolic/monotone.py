@@ -19,7 +19,18 @@ from sympy.core.relational import Relational
 
 from .algebra import is_zero
 from .checks import ALL_PARAMETERS, Check, Evidence, Method, Verdict
-from .nodes import Accumulated, Compounded, Expm1, GeometricSum, LogMeanExp, LogMix, SampledGaussian
+from .nodes import (
+    Accumulated,
+    CappedMoment,
+    Compounded,
+    Expm1,
+    GeometricSum,
+    HitMoment,
+    LogMeanExp,
+    LogMix,
+    SampledGaussian,
+    ShiftControl,
+)
 from .symbols import (
     ABBREVIATIONS,
     CONTRACTIONS,
@@ -123,6 +134,10 @@ class _Rules:
                 return _agree([self.of(body), _flip(self.of(count))])
             case SampledGaussian():
                 return self.joint(expr.args)
+            case ShiftControl():
+                return self._control(expr)
+            case HitMoment() | CappedMoment():  # more hits, or later misses that forget less, only add to the sum
+                return self.joint(expr.args)
             case Accumulated():
                 increment, _, count, *_ = expr.args  # the map increases with the state, and the state with the count
                 return self.joint([increment, count])
@@ -143,7 +158,9 @@ class _Rules:
         pulls: list[tuple[int, Trend | None]] = []
         if self._symbol == excess and 1 / excess in factors:
             for node in factors:
-                if isinstance(node, (LogMeanExp, LogMix, SampledGaussian, Accumulated)):
+                if isinstance(
+                    node, (LogMeanExp, LogMix, SampledGaussian, ShiftControl, HitMoment, CappedMoment, Accumulated)
+                ):
                     factors = [factor for factor in factors if factor not in (node, 1 / excess)]
                     pulls.append((_sign(node), self._per_order(node)))
                     break
@@ -199,6 +216,13 @@ class _Rules:
             pulls.append(self.of(exponent) if here >= 0 else _flip(self.of(exponent)))
         return _agree(pulls)
 
+    def _control(self, node: Expr) -> Trend | None:
+        """Up with cost, contraction and length (`sharper.control` proves it) and with the rate of independent draws."""
+        cost, contraction, rate, batches, epochs = node.args
+        if batches != 1 and (self.depends(rate) or self.depends(batches)):
+            return None  # in a permutation, a record used early is a record not used late
+        return self.joint([cost, contraction, rate, epochs])
+
     def _concave(self, node: Expr, s: Expr) -> Trend | None:
         """The trend of log(1 − |w|(e^x − 1))/s: concave in x and 0 at 0, so it falls with x where x/s does not."""
         weight, x, y = node.args
@@ -224,6 +248,11 @@ class _Rules:
             case SampledGaussian():
                 share, rho, order = node.args
                 return self.joint([order, share, rho]) if order == 1 + excess else None
+            case HitMoment() | CappedMoment():  # a mean of e^(cX) to the power 1/c, or a recursion of such means
+                return _agree([self.joint(node.args), self.of(cancel(node.args[0] / excess))])
+            case ShiftControl():
+                cost = node.args[0]  # for each policy the mean of e^(cX), to the power 1/c, increases with c
+                return _agree([self._control(node), self.of(cancel(cost / excess))])
             case Accumulated():
                 increment, state, count, *_ = node.args  # in the state divided by s
                 return self.joint([increment.subs(state, excess * state) / excess, count])
@@ -239,7 +268,15 @@ def _sign(expr: Expr) -> int:
             if y == 0 and x.is_nonnegative:
                 return own
             return 1 if x.is_nonnegative and y.is_nonnegative and own > 0 else 0
-        case LogMeanExp() | Accumulated() | Compounded() | SampledGaussian():
+        case (
+            LogMeanExp()
+            | Accumulated()
+            | Compounded()
+            | SampledGaussian()
+            | ShiftControl()
+            | HitMoment()
+            | CappedMoment()
+        ):
             return 1  # by what their derivations prove of them
         case Expm1():
             return _sign(expr.args[0])

@@ -91,6 +91,36 @@ class Compounded(Function):
     nargs = 5  # factor, index, cost, count, limit
 
 
+class ShiftControl(Function):
+    """log of the least moment that shifts chosen step by step can reach: the programme of `sharper.dynamic`.
+
+    `cost` is κρ₀, `q` the contraction, `rate` the chance that a given batch holds the record; there are `batches` of
+    them in each of `epochs` passes, and the record is in at most one of a pass. Views bracket it on a grid, so it is
+    known to some digits only.
+    """
+
+    nargs = 5  # cost, q, rate, batches, epochs
+
+
+class CappedMoment(Function):
+    """s after `count` steps of s ← log(p·e^g(s) + (1 − p)·e^(q²s)) from s = 0, p the `rate`.
+
+    g(s) = s + cost up to s = cost·q²/(1 − q²), and (q√s + √(cost·(1 − q²)))² beyond. Its derivation proves that the map
+    increases with a slope of at most 1 and leads from cost·(1 + q)/(1 − q) no higher.
+    """
+
+    nargs = 4  # cost, q, rate, count
+
+
+class HitMoment(Function):
+    """log E[e^(cost·X)], X the sum over hits of q^(2·later misses), in `count` draws that hit with chance `rate`.
+
+    M_T(c) of the recursion M_(t+1)(c) = p·e^c·M_t(c) + (1 − p)·M_t(q²c), M_0 = 1.
+    """
+
+    nargs = 4  # cost, q, rate, count
+
+
 class SampledGaussian(Function):
     """log E[((1 − p) + p·e^(2xρ' − …))^α]: the log-moment of the sampled Gaussian mechanism (Mironov et al. 2019).
 

@@ -260,6 +260,30 @@ class Float64:
 
         return self._whole(moment, parts)
 
+    def shift_control(self, parts: Parts, values: Mapping[str, Any]) -> Any:
+        def moment(values: Mapping[str, Any]) -> Array:
+            from .sharper.dynamic import moments
+
+            return moments(*(evaluate_any(part, values) for part in programs(parts)))
+
+        return self._whole(moment, parts)
+
+    def capped_moment(self, parts: Parts, values: Mapping[str, Any]) -> Any:
+        def moment(values: Mapping[str, Any]) -> Array:
+            from .sharper.capping import capped_moments
+
+            return capped_moments(*(evaluate_any(part, values) for part in programs(parts)))
+
+        return self._whole(moment, parts)
+
+    def hit_moment(self, parts: Parts, values: Mapping[str, Any]) -> Any:
+        def moment(values: Mapping[str, Any]) -> Array:
+            from .sharper.hits import log_moments
+
+            return log_moments(*(evaluate_any(part, values) for part in programs(parts)))
+
+        return self._whole(moment, parts)
+
     def select(self, parts: Parts, values: Mapping[str, Any]) -> Any:
         left, right, then, otherwise = programs(parts)
         sides = [side.run(self, values) for side in (left, right)]

@@ -18,13 +18,24 @@ from sympy import log as logarithm
 
 from . import symbols
 from .errors import UnsupportedNode
-from .nodes import Accumulated, Compounded, Expm1, GeometricSum, LogMeanExp, LogMix, SampledGaussian
+from .nodes import (
+    Accumulated,
+    CappedMoment,
+    Compounded,
+    Expm1,
+    GeometricSum,
+    HitMoment,
+    LogMeanExp,
+    LogMix,
+    SampledGaussian,
+    ShiftControl,
+)
 
 
 class Algebra(Protocol):
     """What a view must know how to do. Values may be of any type the algebra likes; constants are Fractions.
 
-    The last six evaluate programs of their own, with `values` for their leaves.
+    The last nine evaluate programs of their own, with `values` for their leaves.
     """
 
     def add(self, *terms: Any) -> Any: ...
@@ -43,6 +54,15 @@ class Algebra(Protocol):
 
     def sampled_gaussian(self, parts: Parts, values: Mapping[str, Any]) -> Any:
         """parts = (rate, rho, order): see `nodes.SampledGaussian`."""
+
+    def shift_control(self, parts: Parts, values: Mapping[str, Any]) -> Any:
+        """parts = (cost, q, rate, batches, epochs): see `nodes.ShiftControl`."""
+
+    def capped_moment(self, parts: Parts, values: Mapping[str, Any]) -> Any:
+        """parts = (cost, q, rate, count): see `nodes.CappedMoment`."""
+
+    def hit_moment(self, parts: Parts, values: Mapping[str, Any]) -> Any:
+        """parts = (cost, q, rate, count): see `nodes.HitMoment`."""
 
     def select(self, parts: Parts, values: Mapping[str, Any]) -> Any:
         """parts = (left, right, then, otherwise): `then` where left = right (both exact), `otherwise` elsewhere."""
@@ -181,6 +201,12 @@ class _Compiler:
                 return self.emit_parts("compounded", *node.args, bound=node.args[1])
             case SampledGaussian():
                 return self.emit_parts("sampled_gaussian", *node.args)
+            case CappedMoment():
+                return self.emit_parts("capped_moment", *node.args)
+            case HitMoment():
+                return self.emit_parts("hit_moment", *node.args)
+            case ShiftControl():
+                return self.emit_parts("shift_control", *node.args)
         if type(node) in _OPERATIONS:
             return self.emit(_OPERATIONS[type(node)], *node.args)
         raise UnsupportedNode(f"{type(node).__name__} is not among the nodes a view can evaluate: {node}")

@@ -54,6 +54,8 @@ class Statement:
     assumes: tuple[str, ...] = ()
     scheme: Literal["", "fixed", "shuffle", "reshuffle", "without_replacement", "full_batch", "poisson"] = ""
     """How the batches of the algorithm it bounds are made; empty for a lemma, which bounds no algorithm."""
+    rtol: str = "1e-20"
+    """The relative width of an enclosure if no other is asked for; wider for what is computed on a grid."""
 
     def __repr__(self) -> str:
         return f"<Statement {self.label}: {self.title}>"
@@ -72,8 +74,10 @@ class Statement:
 
         return exact(self._program, self._admit(setting, arguments))
 
-    def enclose(self, setting: Setting, /, *, rtol: Any = "1e-20", engine: str = "arb", **arguments: Any) -> Enclosure:
+    def enclose(self, setting: Setting, /, *, rtol: Any = ..., engine: str = "arb", **arguments: Any) -> Enclosure:
         """An interval with exact endpoints that contains the true value, of relative width at most `rtol`.
+
+        Without `rtol` it is the statement's own: 1e-20, unless its value is computed on a grid.
 
         A pair stands for a range: `enclose(run, eta=("0.01", "0.03"), alpha=15)` contains the values for every η from
         0.01 to 0.03, and little more (`rtol` does not apply). The hypotheses must hold on the whole range.
@@ -89,6 +93,7 @@ class Statement:
             arguments = {
                 name: value[0] if isinstance(value, (tuple, list)) else value for name, value in arguments.items()
             }
+        rtol = self.rtol if rtol is ... else rtol
         return enclose(self._program, self._admit(setting, arguments), rtol=rtol, engine=engine)
 
     def box(self, setting: Setting, /, **arguments: Any) -> Box:

@@ -18,6 +18,7 @@ eta, lam, beta, sigma, S_g = (Symbol(name, positive=True) for name in ("eta", "l
 alpha, c, L = (Symbol(name, positive=True) for name in ("alpha", "c", "L"))
 j0, j, k, hit = (Symbol(name, integer=True, nonnegative=True) for name in ("j0", "j", "k", "hit"))
 sigma_mul = Symbol("sigma_mul", positive=True)
+removed = Symbol("removed", nonnegative=True)
 R1, R2, eps_norm = (Symbol(name, nonnegative=True) for name in ("R1", "R2", "eps_norm"))
 w1 = Symbol("w1", positive=True)
 classes = Symbol("classes", integer=True, positive=True)
@@ -65,7 +66,7 @@ TEX: dict[Symbol, str] = {
         symbol: LETTERS[symbol.name].tex
         for symbol in (
             *(n, b, K, eta, lam, beta, sigma, S_g, alpha, c, L, j0, j, k, hit, t, R, dR, u),
-            *(sigma_mul, R1, R2, eps_norm, w1, classes),
+            *(sigma_mul, R1, R2, eps_norm, w1, classes, removed),
         )
     },
     sigma2: r"\sigma^2",
@@ -121,6 +122,15 @@ s_unit, tilt = Symbol("s_unit", positive=True), Symbol("t_tilt", positive=True)
 excess = Symbol("alpha-1", positive=True)
 extra_epochs = Symbol("K-1", integer=True, nonnegative=True)
 epoch_factor, epoch_cost = Symbol("r_epoch", positive=True), Symbol("A_epoch", positive=True)
+
+# Shifts: distances, weights, slopes and edges of the greatest convex minorant, and jets of convex functions.
+dist, dist2, moved, moved2, jump, W1, W2, W_mid = (
+    Symbol(name, nonnegative=True) for name in ("z", "z2", "D", "D2", "s_jump", "W_1", "W_2", "W_mid")
+)
+later, edge, edge2, more = (Symbol(name, positive=True) for name in ("P_t", "x_1", "x_2", "delta"))
+rise1, rise2, height, slope1 = (Symbol(name, real=True) for name in ("A_1", "A_2", "H_1", "g_1"))
+slope_gain, height_gap = (Symbol(name, nonnegative=True) for name in ("g_2-g_1", "H_1-A_1"))
+a1, a2, b1, b2 = (Symbol(name, real=True) for name in ("f'", "f''", "h'", "h''"))
 
 TEX |= {
     d_mu: r"\dot{\mu}",

@@ -55,11 +55,14 @@ def test_the_two_primitive_lsi_facts_and_the_analytic_facts_are_the_only_citatio
         "Mironov 2017, Proposition 1",
         "Mironov, Talwar & Zhang 2019, Theorems 4, 5 and Section 3.3",
         "Balle et al. 2019, Theorem 5",
+        "Feldman, Mironov, Talwar & Thakurta 2018, Lemma 20",
+        "Feldman, Mironov, Talwar & Thakurta 2018, Lemma 21",
         "Jensen's inequality",
         "Hölder's inequality",
     }
     guarantees = (Path(__file__).parent.parent / "proofs_check" / "GUARANTEES.md").read_text()
-    for name in ("Vempala & Wibisono", "van Erven & Harremoës", "Mironov 2017", "Balle et al.", "Jensen", "Hölder"):
+    authors = ("Vempala & Wibisono", "van Erven & Harremoës", "Mironov 2017", "Feldman et al.", "Balle et al.")
+    for name in (*authors, "Jensen", "Hölder"):
         assert name in guarantees
 
 

@@ -124,8 +124,8 @@ class TestSoundnessRun:
 
         real = enclosure._at_precision
 
-        def wrong(program, values, engine):
-            found = real(program, values, engine)
+        def wrong(program, values, engine, tolerance):
+            found = real(program, values, engine, tolerance)
             if found is None or engine.name == "mpmath":
                 return found
             return Enclosure(found.lo * (1 + shift), found.hi * (1 + shift))

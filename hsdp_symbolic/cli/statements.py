@@ -27,7 +27,7 @@ def register(command: Command) -> None:
     evaluate.add_argument("label", metavar="LABEL", help="the paper's label, e.g. thm:strconvexsmooth")
     add_letters(evaluate)
     evaluate.add_argument("--engine", default="arb", metavar="E", help="arb (default), mpmath, or both (must overlap)")
-    evaluate.add_argument("--rtol", default="1e-20", metavar="W", help="relative width of the bracket (default 1e-20)")
+    evaluate.add_argument("--rtol", metavar="W", help="relative width of the bracket (default 1e-20)")
     evaluate.add_argument("--exact", action="store_true", help="also print the exact rational")
     evaluate.add_argument("--json", action="store_true", help="print one JSON object")
 
@@ -115,8 +115,9 @@ def _eval(arguments: argparse.Namespace) -> int:
     }
     if ranges:
         return _eval_range(arguments, found, run, extra | ranges)
-    bracket = found.enclose(run, rtol=arguments.rtol, engine=arguments.engine, **extra)
-    lower, upper = bracket.decimals(max(20, _digits_for(arguments.rtol)))
+    rtol = arguments.rtol or found.rtol
+    bracket = found.enclose(run, rtol=rtol, engine=arguments.engine, **extra)
+    lower, upper = bracket.decimals(max(20, _digits_for(rtol)))
     numeric = _float_or_none(found, run, extra)
     exact = str(found.exact(run, **extra)) if arguments.exact else None
     if arguments.json:
@@ -145,7 +146,7 @@ def _eval_range(arguments: argparse.Namespace, found: Statement, run: Setting, g
     """A certified range over ranges of letters."""
     if arguments.exact:
         raise ArgumentError("exact", "with a range", "a range has no exact value", "leave out --exact")
-    _digits_for(arguments.rtol)  # refused if it is no number, although a range needs none
+    _digits_for(arguments.rtol or found.rtol)  # refused if it is no number, although a range needs none
     bracket = found.enclose(run, engine=arguments.engine, **given)
     lower, upper = bracket.decimals()
     if arguments.json:

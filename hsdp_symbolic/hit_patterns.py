@@ -1,0 +1,66 @@
+"""Random batches as patterns of hits: their chances, and the exact law of the quadratic loss for few steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import product
+from math import prod
+
+from .errors import ArgumentError
+from .renyi import Mixture
+from .setting import Setting
+
+RANDOM_SCHEMES = ("shuffle", "reshuffle", "without_replacement")
+MAX_PATTERNS = 1024
+
+Pattern = tuple[int, ...]
+Pass = tuple[tuple[Fraction, Pattern], ...]
+"""What one pass may bring, and with what chance."""
+
+
+def count_patterns(run: Setting, scheme: str) -> int:
+    """How many patterns there are at most."""
+    batches, epochs = int(run["n"] // run["b"]), int(run["K"])
+    if scheme == "without_replacement":
+        batches, epochs = 1, batches * epochs
+    passes = 1 if scheme == "shuffle" else min(epochs, 10**4)
+    return int((batches + 1) ** passes)
+
+
+def patterns(run: Setting, scheme: str) -> Iterator[tuple[Fraction, Pattern]]:
+    """All patterns of hits and their chances.
+
+    >>> run = Setting(n=3, b=1, K=1)
+    >>> [(str(chance), hits) for chance, hits in patterns(run, "reshuffle")]
+    [('1/3', (1, 0, 0)), ('1/3', (0, 1, 0)), ('1/3', (0, 0, 1))]
+    """
+    if scheme not in RANDOM_SCHEMES or count_patterns(run, scheme) > MAX_PATTERNS:
+        remedy = f"use one of {', '.join(RANDOM_SCHEMES)} and few steps"
+        raise ArgumentError("scheme", scheme, f"not a random scheme with at most {MAX_PATTERNS} patterns", remedy)
+    batches, epochs, rate = int(run["n"] // run["b"]), int(run["K"]), run["b"] / run["n"]
+    if scheme == "without_replacement":
+        draw: Pass = ((1 - rate, (0,)), (rate, (1,)))
+        passes = [draw] * (batches * epochs)
+    else:
+        places = [(rate, tuple(int(j == place) for j in range(batches))) for place in range(batches)]
+        once: Pass = (*places, (1 - rate * batches, (0,) * batches))  # the last: left out
+        passes = [once] * (1 if scheme == "shuffle" else epochs)
+    for chosen in product(*passes):
+        chance = prod((share for share, _ in chosen), start=Fraction(1))
+        hits = sum((part for _, part in chosen), start=())
+        if chance:
+            yield chance, hits * epochs if scheme == "shuffle" else hits
+
+
+def quadratic_law(run: Setting, scheme: str, curvature: Fraction) -> tuple[Mixture, Mixture]:
+    """The exact laws of the last iterate on two datasets: a hit moves the mean by (ηS_g/b)·c^(later steps)."""
+    factor, jump = 1 - run["eta"] * curvature, run["eta"] * run["S_g"] / run["b"]
+    steps = int(run["n"] // run["b"]) * int(run["K"])
+    powers = [factor ** (steps - 1 - step) for step in range(steps)]
+    variance = 2 * run["eta"] * run["sigma2"] * sum(power * power for power in powers)
+    means: dict[Fraction, Fraction] = {}
+    for chance, hits in patterns(run, scheme):
+        mean = jump * sum((power for power, hit in zip(powers, hits, strict=True) if hit), Fraction(0))
+        means[mean] = means.get(mean, Fraction(0)) + chance
+    return Mixture(tuple((chance, mean) for mean, chance in means.items()), variance), Mixture.of([0], variance)

@@ -1,0 +1,186 @@
+"""`control:without_replacement` and `control:reshuffle`: shifts chosen step by step, before the later hits are known.
+
+For each batch sequence any feasible shifts give a bound (`shift:pattern`), so a rule that looks at past hits only gives
+one for all sequences at once; joint convexity (`lem:rootconvexity1`) averages e^((α−1)ε) over them. The best rule
+solves a dynamic programme, whose value is the statement; `sharper.dynamic` brackets it.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from sympy import Expr, Integer, Symbol, diff, exp, log
+from sympy.core.symbol import Str
+
+from ..checks import Slack
+from ..derivation import Derivation
+from ..nodes import Dot, Named, Over, Plus, ShiftControl
+from ..paper.fixed_order import EPOCHS, HIDDEN, ORDER
+from ..paper.lsi import STRONGLY_CONVEX
+from ..statement import Statement
+from ..symbols import (
+    W1,
+    W2,
+    K,
+    N,
+    W_mid,
+    a1,
+    a2,
+    alpha,
+    b,
+    b1,
+    b2,
+    dist,
+    dist2,
+    i,
+    more,
+    moved,
+    moved2,
+    n,
+    p,
+    q,
+    rate,
+    removed,
+    rho0,
+    shift,
+    u,
+)
+from .moments import KAPPA, chance_of_a_hit
+from .pattern import BATCHES, cost
+
+RTOL = "1/20"
+"""What an enclosure promises if not asked for more; the grid is made for 1e-3."""
+
+
+def _convex(d: Derivation) -> None:
+    """W is convex and never falls with the distance: what makes chords upper and tangents lower bounds."""
+    hit = KAPPA * rho0
+    d.at_most(
+        "W stays convex. First, E(y) = min c(y − z')² + W(z') over 0 ≤ z' ≤ y: halfway between two choices the square "
+        "costs at most half of both, and so does W.",
+        hit * ((dist + dist2) / 2 - (moved + moved2) / 2) ** 2 + W_mid,
+        (hit * (dist - moved) ** 2 + W1 + hit * (dist2 - moved2) ** 2 + W2) / 2,
+        [
+            (rho0 * alpha * (alpha - 1) / 4, Slack(((dist - moved) - (dist2 - moved2)) ** 2, "a square")),
+            (Integer(1), Slack((W1 + W2) / 2 - W_mid, "W is convex, one step later")),
+        ],
+        domain={alpha: 1 + p},
+    )
+    first, second = a1 * shift + a2 * shift**2 / 2, b1 * shift + b2 * shift**2 / 2
+    # Second derivatives at a point depend on the functions through value, slope and curvature there only.
+    mixed = log(rate * exp(first) + (1 - rate) * exp(u + second))
+    share = rate / (rate + (1 - rate) * exp(u))
+    d.identity(
+        "Then a log-mixture of convex functions: its curvature is the mean of theirs, plus the variance of slopes.",
+        diff(mixed, shift, 2).subs(shift, 0),
+        share * a2 + (1 - share) * b2 + share * (1 - share) * (a1 - b1) ** 2,
+    )
+    d.at_most(
+        "W never falls with the distance: with the same z', hiding from farther away costs more (and z' beyond y is "
+        "not needed, as z' = y costs nothing and W has not fallen). So it never falls with q or c either, and, as a "
+        "hit leaves more to hide than a miss, with the chance of a hit if draws are independent.",
+        hit * (dist - moved) ** 2,
+        hit * (dist - moved + more) ** 2,
+        [(hit * more, Slack(2 * (dist - moved) + more, "z' ≤ y"))],
+        domain={alpha: 1 + p, dist: moved + dist2},
+    )
+
+
+def _any_number_of_steps(d: Derivation) -> None:
+    d.at_most(
+        "A longer run costs no less: whatever its first pass brings, what it pays is at least 0, and W at the distance "
+        "it leaves is at least W(0).",
+        exp(W1),
+        rate * exp(W1 + moved) + (1 - rate) * exp(W1 + moved2),
+        [
+            (rate * exp(W1), Slack(exp(moved) - 1, "a payment, and W(z) − W(0), after a hit")),
+            ((1 - rate) * exp(W1), Slack(exp(moved2) - 1, "a payment, and W(z) − W(0), after a miss")),
+        ],
+        domain={rate: 1 / (1 + p)},
+    )
+    d.at_most(
+        "No distance exceeds 1/(1 − q): if z does not, neither does qz + 1. So hiding nothing before the last m steps "
+        "bounds any longer run by the m-step value at that distance.",
+        q * dist + 1,
+        1 / (1 - q),
+        [(q, Slack(1 / (1 - q) - dist, "so far"))],
+        domain={q: 1 / (1 + p)},
+    )
+
+
+def _statement(d: Derivation, batches: Expr, epochs: Expr, chance: Expr, state: str, **words: Any) -> Statement:
+    d.identity(
+        "One batch: all must be hidden at once, so W₀(0) = log(1 + p(e^(κρ₀) − 1)).",
+        (rate * exp(KAPPA * cost(removed) / alpha) + (1 - rate)).subs(removed, 1),
+        1 + rate * (exp(KAPPA * rho0) - 1),
+    )
+    expr = ShiftControl(KAPPA * rho0, q, b / n, batches, epochs) / (alpha - 1)
+    shown = Dot(Over(1, alpha - 1), Named(Str(r"W_0(0)"), expr * (alpha - 1)))
+
+    def name(text: str) -> Expr:
+        return Named(Str(text), u)
+
+    later, missed = name(rf"E_t{state}((1-\eta\lambda)z + 1)"), name(r"E_t((1-\eta\lambda)z)")
+    mixed = Plus(Dot(chance, exp(later)), Dot(Plus(1, -chance), exp(missed)))
+    away = name(r"\min_{0\leq z'\leq y} \alpha(\alpha-1)\rho_0 (y-z')^2 + W_{t+1}(z')")
+    return Statement(
+        bounds=r"\varepsilon",
+        relation="<=",
+        expr=expr,
+        shown=shown,
+        also=(("W_t(z)", log(mixed)), ("E_t(y)", away)),
+        hypotheses=(ORDER, EPOCHS, b <= n, *STRONGLY_CONVEX),
+        steps=tuple(d.steps),
+        uses=("shift:pattern", "lem:rootconvexity1"),
+        assumes=(*HIDDEN, BATCHES),
+        where="not in the paper",
+        rtol=RTOL,
+        **words,
+    )
+
+
+@cache
+def without_replacement() -> Statement:
+    """`control:without_replacement`."""
+    d = Derivation()
+    chance_of_a_hit(d)
+    _convex(d)
+    _any_number_of_steps(d)
+    return _statement(
+        d,
+        Integer(1),
+        K * N,
+        Over(b, n),
+        "",
+        label="control:without_replacement",
+        scheme="without_replacement",
+        title="Sampling without replacement, controlled shifts",
+        says="ε after K epochs of n/b batches, each drawn afresh: the best shifts that look at past hits only.",
+    )
+
+
+@cache
+def reshuffle() -> Statement:
+    """`control:reshuffle`."""
+    d = Derivation()
+    place: Symbol = i
+    d.identity(
+        "In a fresh permutation the record lies in batch i with probability b/n for every i; not having been in an "
+        "earlier one, with probability b/(n − ib) (records beyond the last whole batch are left out).",
+        (b / n) / (1 - place * (b / n)),
+        b / (n - place * b),
+    )
+    _convex(d)
+    _any_number_of_steps(d)
+    return _statement(
+        d,
+        N,
+        K,
+        Over(b, n - place * b),
+        "'",
+        label="control:reshuffle",
+        scheme="reshuffle",
+        title="A new permutation every epoch, controlled shifts",
+        says="ε after K epochs, each in a fresh order: the best shifts that look at past hits only (E': already used).",
+    )

@@ -1,0 +1,164 @@
+"""The moment of `nodes.HitMoment`: in balls to any precision, in doubles for arrays.
+
+Read backwards from the last draw, a hit multiplies by e^(c·r^m), where m counts the misses so far, r = q². So
+f(m) ← p·e^(c·r^m)·f(m) + (1 − p)·f(m − 1), from f(0) = 1, and the moment is Σ f(m). Far out, where the factors are 1 to
+all digits asked for, the counts are not told apart.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Array
+from ..engines import Engine, Unbounded
+from ..errors import OutsideDoubleRange, TooManySteps
+from ..progress import Ticker
+
+MAX_WORK = 8 * 10**6
+"""Terms, draws times counts of misses, that an enclosure is ready to compute one by one."""
+MAX_DRAWS = 10**5
+_STRIDE = 64
+
+
+def log_moment(engine: Engine, cost: Fraction, r: Fraction, rate: Fraction, draws: int, rtol: Fraction) -> Any:
+    """The logarithm of the moment after `draws` draws, an interval of the engine."""
+    counts = _counts(float(r), float(rate), draws, float(rtol))
+    factors = _factors(engine, cost, r, rate, min(counts, draws + 1))
+    grows = engine.bounds(factors[0])
+    if grows is not None and grows[0] >= 1 and draws * len(factors) > MAX_WORK:
+        raise TooManySteps(draws, "a moment")  # p·e^c ≥ 1: it never settles
+    miss = engine.ball(1 - rate)
+    ticker, settled = Ticker(), None
+    zero = engine.ball(Fraction(0))
+    f = [engine.ball(Fraction(1))]
+    for done in range(1, draws + 1):
+        # The last count stands for all beyond: their factors lie between its own and the one of no cost at all.
+        ahead = [engine.mul(miss, x) for x in f]
+        f = [engine.mul(factor, x) for factor, x in zip(factors, f, strict=False)]
+        if len(f) < len(factors):
+            f.append(zero)
+        else:
+            f[-1] = engine.add(f[-1], ahead.pop())
+        f[1:] = map(engine.add, f[1:], ahead[: len(f) - 1])
+        if done % _STRIDE == 0 and done < draws:
+            ticker.say(f"moments: {done:,} of {draws:,} draws")
+            settled = _settled(engine, cost, r, rate, f, rtol)
+            if settled is not None:
+                break
+            if done * len(factors) > MAX_WORK:
+                ticker.clear()
+                raise TooManySteps(draws, "a moment")
+    ticker.clear()
+    return settled if settled is not None else engine.log(_sum(engine, f))
+
+
+def _sum(engine: Engine, terms: list[Any]) -> Any:
+    total = terms[0]
+    for term in terms[1:]:
+        total = engine.add(total, term)
+    return total
+
+
+def _counts(r: float, rate: float, draws: int, rtol: float) -> int:
+    """So many misses that what hits still add then is negligible: draws·r^m below rtol·rate (of at most 10⁹ draws)."""
+    if r == 0:
+        return 2
+    wanted = (math.log(64 * min(draws, 10**9)) - math.log(rtol) - math.log(rate)) / -math.log(r)
+    return int(min(wanted + 2, draws + 1))
+
+
+def _factors(engine: Engine, cost: Fraction, r: Fraction, rate: Fraction, counts: int) -> list[Any]:
+    """p·e^(c·r^m) for m = 0, 1, …; for the last, an interval down to the p of no cost, that fits all that follow."""
+    found, here, base = [], engine.ball(cost), engine.ball(r)
+    hit = engine.ball(rate)
+    for _ in range(counts):
+        found.append(engine.mul(hit, engine.exp(here)))
+        here = engine.mul(here, base)
+    bounds = engine.bounds(found[-1])
+    if bounds is None:
+        raise Unbounded
+    found[-1] = engine.interval(min(rate, bounds[0]), bounds[1])
+    return found
+
+
+def _settled(engine: Engine, cost: Fraction, r: Fraction, rate: Fraction, f: list[Any], rtol: Fraction) -> Any:
+    """The logarithm for any number of further draws, if they hardly matter; None if they do.
+
+    From m misses on, all further draws together multiply by at most ((1 − p)/(1 − p·e^x))^(1/(1 − r)), x = c·r^m
+    (`thm:amp_samp_wo_replacement:limit`), and by at least 1.
+    """
+    least = engine.bounds(_sum(engine, f))
+    most: Any = None
+    here, base, one = engine.ball(cost), engine.ball(r), engine.ball(Fraction(1))
+    for term in f:
+        left = engine.add(one, engine.mul(engine.ball(-rate), engine.exp(here)))
+        if rate == 1 or (ends := engine.bounds(left)) is None or ends[0] <= 0 or r == 1:
+            return None
+        ceiling = engine.mul(engine.ball(1 - rate), engine.inverse(left))
+        grown = engine.mul(term, engine.exp(engine.mul(engine.ball(1 / (1 - r)), engine.log(ceiling))))
+        most = grown if most is None else engine.add(most, grown)
+        here = engine.mul(here, base)
+    above = engine.bounds(most)
+    if least is None or above is None or least[0] <= 1:
+        return None
+    low, high = engine.log(engine.ball(least[0])), engine.log(engine.ball(above[1]))
+    bottom, top = engine.bounds(low), engine.bounds(high)
+    if bottom is None or top is None or top[1] - bottom[0] > rtol * top[1] / 2:
+        return None
+    return engine.interval(bottom[0], top[1])
+
+
+def log_moments(cost: Any, q: Any, rate: Any, count: Any) -> Array:
+    """The logarithm over arrays that broadcast, in doubles: one run for all numbers of draws."""
+    given = np.broadcast_arrays(*(np.asarray(x, dtype=object) for x in (cost, q, rate, count)))
+    rows = list(zip(*(part.ravel().tolist() for part in given), strict=True))
+    longest: dict[tuple[float, ...], int] = {}
+    keys = [tuple(map(float, others)) for *others, _ in rows]
+    for key, (*_, draws) in zip(keys, rows, strict=True):
+        longest[key] = max(longest.get(key, 0), int(draws))
+    out = np.empty(len(rows))
+    for place, (key, (*_, draws)) in enumerate(zip(keys, rows, strict=True)):
+        found = _curve(*key, longest[key])
+        out[place] = found[min(int(draws), len(found)) - 1]
+    return out.reshape(given[0].shape)
+
+
+@lru_cache(maxsize=1 << 10)
+def _curve(cost: float, q: float, rate: float, draws: int) -> Array:
+    """Values for 1, 2, … draws, until they settle: by excesses over the moment at no cost, so that small ones are good.
+
+    With f = g + e, g for no cost at all (which sums to 1): e(m) ← p·(e^x·e(m) + (e^x − 1)·g(m)) + (1 − p)·e(m − 1).
+    """
+    r = q * q
+    counts = _counts(r, rate, draws, 1e-17) if r < 1 else draws + 1
+    x = cost * r ** np.arange(counts, dtype=np.float64)
+    if cost > 600:
+        raise OutsideDoubleRange("the moment of one hit")
+    grow, gain = rate * np.exp(x), rate * np.expm1(x)
+    g, e = np.zeros(counts), np.zeros(counts)
+    g[0], scale, found = 1.0, 0.0, []
+    for done in range(1, draws + 1):
+        hidden, passed = (1 - rate) * g, (1 - rate) * e
+        e *= grow
+        e += gain * g
+        g *= rate
+        e[1:] += passed[:-1]
+        g[1:] += hidden[:-1]
+        e[-1] += passed[-1]
+        g[-1] += hidden[-1]
+        total = float(e.sum())
+        if total > 2.0**500:
+            e *= 2.0**-500
+            g *= 2.0**-500
+            scale, total = scale + 500 * math.log(2), total * 2.0**-500
+        found.append(scale + math.log(total) if scale else math.log1p(total))
+        if done % _STRIDE == 0 and found[-1] == found[-_STRIDE]:
+            break
+        if done >= MAX_DRAWS and done < draws:
+            raise TooManySteps(draws, "a moment")
+    return np.array(found)
