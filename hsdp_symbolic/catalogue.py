@@ -33,6 +33,12 @@ _PLACES = {
     "thm:GD_tighter": "paper.gradient_descent:tighter",
     "thm:GD_tighter:recursion": "paper.gradient_descent:exact_recursion",
     "thm:GD_baseline": "paper.gradient_descent:baseline",
+    "composition:fixed": "paper.composition:each_once",
+    "composition:full_batch": "paper.composition:full_batch",
+    "composition:without_replacement": "paper.composition:sampled",
+    "conversion:delta": "paper.conversion:to_delta",
+    "conversion:epsilon": "paper.conversion:to_epsilon",
+    "conversion:mironov2017": "paper.conversion:mironov",
     "exact:fixed_order": "paper.quadratic:fixed_order",
     "exact:full_batch": "paper.quadratic:full_batch",
 }

@@ -72,6 +72,8 @@ ARGUMENTS = (
     Letter("sigma_mul", r"\sigma_{mul}", "noise multiplier: noise standard deviation over clip norm"),
     _whole("classes", "c", "number of classes", 2),
     Letter("eps_norm", r"\varepsilon_{norm}", "Rényi cost of normalising the features", strict=False),
+    Letter("delta", r"\delta", "probability with which ε may be exceeded, at most 1"),
+    Letter("epsilon", r"\varepsilon", "privacy loss ε of (ε, δ)-differential privacy", strict=False),
     _whole("hit", r"\mathrm{hit}", "1 if the batch holds the differing record, else 0", 0, 1),
 )
 """What a statement may ask for besides the run."""

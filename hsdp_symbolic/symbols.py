@@ -21,6 +21,7 @@ sigma_mul = Symbol("sigma_mul", positive=True)
 R1, R2, eps_norm = (Symbol(name, nonnegative=True) for name in ("R1", "R2", "eps_norm"))
 w1 = Symbol("w1", positive=True)
 classes = Symbol("classes", integer=True, positive=True)
+delta, epsilon = Symbol("delta", positive=True), Symbol("epsilon", nonnegative=True)
 t, R, dR, u = (Symbol(name, nonnegative=True) for name in ("t", "R", "dR", "u"))
 
 # Abbreviations, kept atomic in derivations and replaced last: with 1 − ηλ written out, solutions of the
@@ -65,7 +66,7 @@ TEX: dict[Symbol, str] = {
         symbol: LETTERS[symbol.name].tex
         for symbol in (
             *(n, b, K, eta, lam, beta, sigma, S_g, alpha, c, L, j0, j, k, hit, t, R, dR, u),
-            *(sigma_mul, R1, R2, eps_norm, w1, classes),
+            *(sigma_mul, R1, R2, eps_norm, w1, classes, delta, epsilon),
         )
     },
     sigma2: r"\sigma^2",
