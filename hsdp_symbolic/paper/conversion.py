@@ -21,7 +21,7 @@ PROBABILITY = delta <= 1
 _PEAK = (alpha - 1) / alpha
 
 
-def _log_delta() -> Expr:
+def log_delta() -> Expr:
     """log δ, as a function of R and ε."""
     return (alpha - 1) * (R - epsilon + log(_PEAK)) - log(alpha)
 
@@ -53,7 +53,7 @@ def to_delta() -> Statement:
     d.identity(
         "In one exponential: the logarithm of peak and power together.",
         (alpha - 1) * (R - epsilon) + (alpha - 1) * log(_PEAK) - log(alpha),
-        _log_delta(),
+        log_delta(),
     )
     peak = Dot(Over(1, alpha), (1 - Over(1, alpha)) ** (alpha - 1))
     return Statement(
@@ -64,7 +64,7 @@ def to_delta() -> Statement:
         says="δ for which (ε, δ)-differential privacy holds, from the divergence of one order.",
         bounds=r"\delta",
         relation="<=",
-        expr=exp(_log_delta()),
+        expr=exp(log_delta()),
         shown=Dot(peak, exp(Dot(alpha - 1, Plus(R, -epsilon)))),
         hypotheses=(ORDER,),
         steps=tuple(d.steps),
@@ -76,10 +76,10 @@ def to_epsilon() -> Statement:
     """ε at a given δ."""
     d = Derivation()
     expr = R + log(_PEAK) - (log(delta) + log(alpha)) / (alpha - 1)
-    d.identity("At this ε the bound of conversion:delta is δ.", _log_delta().subs(epsilon, expr), log(delta))
+    d.identity("At this ε the bound of conversion:delta is δ.", log_delta().subs(epsilon, expr), log(delta))
     d.at_most(
         "That bound falls with ε, so δ is enough for every larger ε, and for ε = 0 where this is negative.",
-        diff(_log_delta(), epsilon),
+        diff(log_delta(), epsilon),
         Integer(0),
         [(Integer(1), Slack(alpha - 1, "α > 1"))],
         domain={alpha: 1 + excess},
