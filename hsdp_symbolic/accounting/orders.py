@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from ..enclosure import Enclosure
 from ..errors import ArgumentError, HsdpError
+from ..progress import Ticker
 from .candidates import Bound
 from .conversion import Goal, admit_order
 
@@ -235,7 +236,9 @@ def minimum(bound: Bound, goal: Goal, rtol: float = 1e-3, below: Fraction | None
     middle = min(found.order, (1 + last) / 2)
     push(Fraction(1), middle)
     push(middle, last)
-    for _ in range(MOST_PIECES):
+    ticker = Ticker()
+    for pieces in range(MOST_PIECES):
+        ticker.say(f"least epsilon of {bound.label} over all orders: {pieces} pieces")
         least, _, low, high = waiting[0]
         if least >= enough:
             break
@@ -243,6 +246,7 @@ def minimum(bound: Bound, goal: Goal, rtol: float = 1e-3, below: Fraction | None
         cut = 1 + (high - 1) / 2 if low == 1 else _between(low, high)
         push(low, cut)
         push(cut, high)
+    ticker.clear()
     return max(Fraction(0), min(waiting[0][0], found.value.hi))
 
 
