@@ -16,14 +16,14 @@ def require_writable(path: str | Path) -> None:
         raise ArgumentError("file", str(path), "cannot be written", "choose a file in a writable folder")
 
 
-def write_atomically(path: str | Path, text: str) -> None:
-    """Write `text` to `path` so that a reader sees the old file or the new one, never a part."""
+def write_atomically(path: str | Path, content: str | bytes) -> None:
+    """Write text (or bytes) to `path` so that a reader sees the old file or the new one, never a part."""
     require_writable(path)
     target = Path(path)
     handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(text)
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content.encode() if isinstance(content, str) else content)
         os.chmod(temporary, 0o644)
         os.replace(temporary, target)
     except BaseException:

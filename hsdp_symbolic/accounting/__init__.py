@@ -8,8 +8,26 @@
 'thm:shuffle'
 """
 
+from .calibrate import Calibration, Unreachable, calibrate
+from .compare import Comparison, Crossover, compare
 from .conversion import delta_at, epsilon_at
 from .guarantee import Considered, Guarantee, Margin, delta, epsilon
 from .library import TrainingRun, training_run
 
-__all__ = ["Considered", "Guarantee", "Margin", "TrainingRun", "delta", "delta_at", "epsilon", "epsilon_at", "training_run"]
+__all__ = [
+    "Calibration",
+    "Comparison",
+    "Considered",
+    "Crossover",
+    "Guarantee",
+    "Margin",
+    "TrainingRun",
+    "Unreachable",
+    "calibrate",
+    "compare",
+    "delta",
+    "delta_at",
+    "epsilon",
+    "epsilon_at",
+    "training_run",
+]

@@ -1,8 +1,8 @@
 """`calibrate`: the parameter that just meets a target (ε, δ).
 
-Guarantee: the certified ε at the answer never exceeds the target, and for continuous parameters is within 1e-6 of it. That
-no smaller noise (larger K, smaller λ) would do rests on the proved trends of the bounds where `monotone` is true; where
-it is not (batch sizes change n/b, and some trends are unknown), the answer is the best among the values scanned.
+Guarantee: the certified ε at the answer never exceeds the target, and for continuous parameters is within 1e-6 of it.
+That no smaller noise (larger K, smaller λ) would do rests on the proved trends of the bounds where `monotone` is true;
+where it is not (batch sizes change n/b, and some trends are unknown), the answer is the best among the values scanned.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 from ..errors import ArgumentError, HsdpError
@@ -23,7 +24,7 @@ from .guarantee import Guarantee, bounds_for, epsilon
 from .library import TrainingRun, training_run
 
 TOLERANCE = 1e-6
-"""How far below the target the certified ε may stay, for continuous parameters; relative where the target is below 1."""
+"""How far below the target the certified ε may stay, for continuous parameters; relative to a target below 1."""
 SOLVABLE = ("noise_multiplier", "sigma", "K", "b", "lam")
 _WIDEST = 330.0
 """Noise is sought between 10^−330 and 10^330 times the unit."""
@@ -280,7 +281,7 @@ class _Problem:
             )
 
         def at(exponent: float) -> Fraction:
-            return most * _ten_to(exponent) if exponent else most
+            return _shortened(most * _ten_to(exponent))
 
         reach = [-12 * step / _SCAN for step in range(_SCAN, -1, -1)]
         monotone = self.is_monotone(most, "lam", -1)
@@ -300,7 +301,7 @@ class _Problem:
             return self.answer(value, found, monotone=True)
         ticker = Ticker()
         least = math.inf, 0.0
-        for before, exponent in zip(reach, reach[1:], strict=False):
+        for before, exponent in pairwise(reach):
             ticker.say(f"lam = {float(at(exponent)):.6g}")
             found = self.certified(at(exponent))
             if self.meets(found):
@@ -308,6 +309,14 @@ class _Problem:
                 return self.answer(value, found, monotone=False)
             least = min(least, (found.epsilon, float(at(exponent))))
         raise Unreachable(self.given, self.solve_for, *least)
+
+
+def _shortened(value: Fraction) -> Fraction:
+    """A positive rational cut to 12 significant decimal digits, so that it can be printed and read back."""
+    unit = Fraction(10) ** (
+        math.floor((math.log2(value.numerator) - math.log2(value.denominator)) * math.log10(2)) - 11
+    )
+    return value // unit * unit
 
 
 def _ten_to(exponent: float) -> Fraction:
@@ -322,5 +331,3 @@ def _batch_sizes(n: int) -> list[int]:
         return list(range(n, 0, -1))
     counts = sorted({max(1, round(1.02**power)) for power in range(math.ceil(math.log(n, 1.02)) + 1)})
     return sorted({size for count in counts if count <= n for size in (n // count, n // (count + 1) + 1)}, reverse=True)
-
-

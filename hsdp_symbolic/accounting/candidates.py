@@ -65,7 +65,7 @@ class Bound:
 
     statement: Statement
     setting: Setting
-    places: tuple[Mapping[str, int], ...]
+    places: tuple[Mapping[str, Any], ...]
     scale: Fraction
     neighbouring: str
     why: str = ""
@@ -95,7 +95,8 @@ class Bound:
                 return np.full(1, np.inf)
             half = alphas.size // 2
             return np.concatenate([self.numeric(alphas[:half]), self.numeric(alphas[half:])])
-        return np.maximum.reduce(found) * float(self.scale)
+        worst: Array = np.maximum.reduce(found) * float(self.scale)
+        return worst
 
 
 def is_released(found: Statement) -> bool:
@@ -183,7 +184,7 @@ def _partial_epochs(found: Statement, setting: Setting, steps: int) -> tuple[Set
     return setting.replace(K=-(-steps // batches)), Fraction(1)  # a record is used at most once in each epoch begun
 
 
-def _places(found: Statement, setting: Setting) -> tuple[Mapping[str, int], ...]:
+def _places(found: Statement, setting: Setting) -> tuple[Mapping[str, Any], ...]:
     """The batches among which the worst is, for a statement about a record in batch j0."""
     if "j0" not in found.needs:
         return ({},)

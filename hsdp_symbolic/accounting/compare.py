@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 from ..errors import ArgumentError, HsdpError
@@ -14,7 +15,6 @@ from .conversion import Goal, admit_delta
 from .guarantee import bounds_for
 from .library import TrainingRun, admit_count
 from .orders import Best, admit_orders, best, minimum
-
 
 TIE = 1e-9
 """Bounds that differ by less, relatively, count as equal (several coincide at K = 1)."""
@@ -77,7 +77,7 @@ def compare(
         ticker.say(f"K = {K}")
         rows.append(table.row(K))
     crossovers = []
-    for first, last in zip(chosen, chosen[1:], strict=False):
+    for first, last in pairwise(chosen):
         crossovers += table.crossings(first, last)
     ticker.clear()
     names = list(dict.fromkeys(label for row in rows for label in row))
@@ -88,9 +88,7 @@ def compare(
         neighbouring=relation,
         delta=float(probability),
         epochs=tuple(chosen),
-        curves=tuple(
-            (label, tuple(row[label].upper if label in row else None for row in rows)) for label in names
-        ),
+        curves=tuple((label, tuple(row[label].upper if label in row else None for row in rows)) for label in names),
         crossovers=tuple(crossovers),
         does_not_apply=tuple({**{entry.label: entry.reason for entry in refused}, **table.refused}.items()),
     )
@@ -117,7 +115,12 @@ class _Table:
     """Certified ε by label, one row for each number of epochs, computed once."""
 
     def __init__(
-        self, setting: Setting, goal: Goal, scheme: str, neighbouring: str | None, orders: tuple[Fraction | float, ...] | None
+        self,
+        setting: Setting,
+        goal: Goal,
+        scheme: str,
+        neighbouring: str | None,
+        orders: tuple[Fraction | float, ...] | None,
     ) -> None:
         self._setting, self._goal, self._scheme, self._neighbouring = setting, goal, scheme, neighbouring
         self._orders = orders

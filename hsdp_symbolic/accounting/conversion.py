@@ -1,7 +1,7 @@
 """Rényi divergence of one order → (ε, δ), rounded upwards.
 
-Guarantee: `epsilon_at` and `delta_at` return brackets whose upper end is never below the formula's true value, and every
-order α > 1 gives a valid guarantee, so the choice of the order needs no certificate.
+Guarantee: `epsilon_at` and `delta_at` return brackets whose upper end is never below the formula's true value, and
+every order α > 1 gives a valid guarantee, so the choice of the order needs no certificate.
 """
 
 from __future__ import annotations

@@ -44,9 +44,9 @@ class Margin:
 class Guarantee:
     """(ε, δ)-differential privacy of a run, certified.
 
-    The number asked for (`epsilon`, or `delta`) is never below the true value of the bound used; `lower` is the lower end
-    of its enclosure, so the two differ by rounding only. `minimum`, if asked for, is a certified lower bound on what any
-    order could have given with this bound.
+    The number asked for (`epsilon`, or `delta`) is never below the true value of the bound used; `lower` is the lower
+    end of its enclosure, so the two differ by rounding only. `minimum`, if asked for, is a certified lower bound on
+    what any order could have given with this bound. `note` says so where composition is all there is.
     """
 
     epsilon: float
@@ -128,9 +128,7 @@ def delta(
     return _guarantee(run, Goal("delta", admit_epsilon("epsilon", epsilon)), scheme, neighbouring, orders, False)
 
 
-def _guarantee(
-    run: Any, goal: Goal, scheme: Any, neighbouring: Any, orders: Any, certify_minimum: bool
-) -> Guarantee:
+def _guarantee(run: Any, goal: Goal, scheme: Any, neighbouring: Any, orders: Any, certify_minimum: bool) -> Guarantee:
     wanted = admit_orders(orders)
     bounds, refused, relation = bounds_for(run, scheme, neighbouring)
     held: list[tuple[Bound, Best]] = []

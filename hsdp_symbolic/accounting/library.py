@@ -1,8 +1,8 @@
 """The libraries' parameters → the paper's: the one place where noise multiplier and clip norm become σ² and S_g.
 
-A DP-SGD library updates θ ← θ − lr·(Σ clipped gradients + z·C·N(0, I))/b. The paper's step is θ ← θ − η·(mean gradient) +
-√(2ησ²)·N(0, I). So η = lr and 2ησ² = (lr·z·C/b)², an exact rational. Replacing one record moves a sum of gradients of norm
-at most C by up to 2C, so S_g = 2C; adding or removing one moves it by C.
+A DP-SGD library updates θ ← θ − lr·(Σ clipped gradients + z·C·N(0, I))/b. The paper's step is θ ← θ − η·(mean gradient)
++ √(2ησ²)·N(0, I). So η = lr and 2ησ² = (lr·z·C/b)², an exact rational. Replacing one record moves a sum of gradients of
+norm at most C by up to 2C, so S_g = 2C; adding or removing one moves it by C.
 """
 
 from __future__ import annotations
@@ -36,9 +36,10 @@ def admit_count(name: str, value: object) -> int:
     """A whole number from 1 to 10^30; text and floats are refused, because a count is never approximate."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
         raise ArgumentError(name, value, "not a whole number", "give an int such as 10")
-    if not 1 <= value <= 10**LARGEST_EXPONENT:
+    count = int(value)
+    if not 1 <= count <= 10**LARGEST_EXPONENT:
         raise ArgumentError(name, value, "out of range", f"give a whole number from 1 to 10^{LARGEST_EXPONENT}")
-    return int(value)
+    return count
 
 
 def _positive(name: str, value: object, what: str) -> Fraction:
@@ -63,7 +64,10 @@ def _batches(n: object, sample_rate: object, batch_size: object) -> tuple[int, i
         size, records = admit_count("batch_size", batch_size), admit_count("n", n)
         if size > records:
             raise ArgumentError(
-                "batch_size", batch_size, f"a batch cannot exceed the dataset of n = {records}", "choose batch_size <= n"
+                "batch_size",
+                batch_size,
+                f"a batch cannot exceed the dataset of n = {records}",
+                "choose batch_size <= n",
             )
         return records, size
     rate = to_fraction("sample_rate", sample_rate)
@@ -100,8 +104,8 @@ def training_run(
     """The run a DP-SGD library's parameters describe.
 
     `max_grad_norm` and `clip_norm` are two names for the norm C gradients are clipped to; it matters only where the
-    loss is known to be smooth, and is 1 unless given. An epoch is ⌊n/b⌋ steps. `learning_rate`, `lam` and `beta` are what
-    hidden-state bounds need to know of the loss and the step; without them composition is all there is.
+    loss is known to be smooth, and is 1 unless given. An epoch is ⌊n/b⌋ steps. `learning_rate`, `lam` and `beta` are
+    what hidden-state bounds need to know of the loss and the step; without them composition is all there is.
 
     >>> training_run(noise_multiplier=10, max_grad_norm=2, n=50, batch_size=2, epochs=40, learning_rate="0.02").setting
     Setting(n='50', b='2', K='40', eta='1/50', sigma='1', S_g='4')

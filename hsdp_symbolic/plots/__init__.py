@@ -1,0 +1,1 @@
+"""Pictures: the only code that imports matplotlib."""
