@@ -397,8 +397,8 @@ class Intervals(Rationals):
             raise Unbounded
         total: Any = self._ball(Fraction(0))
         nodes = _nodes(float(order) * spread, float(reach), step)
-        if len(nodes) > MAX_NODES:
-            raise TooManySteps(len(nodes), "a trapezoidal rule")
+        if nodes.stop - nodes.start > MAX_NODES:
+            raise TooManySteps(nodes.stop - nodes.start, "a trapezoidal rule")
         for node in nodes:
             x = node * step
             ratio = engine.exp(engine.add(engine.mul(root, self._ball(x)), self._ball(-rho)))
