@@ -397,8 +397,8 @@ class Intervals(Rationals):
             raise Unbounded
         total: Any = self._ball(Fraction(0))
         nodes = _nodes(float(order) * spread, float(reach), step)
-        if nodes.stop - nodes.start > MAX_NODES:
-            raise TooManySteps(nodes.stop - nodes.start, "a trapezoidal rule")
+        if len(nodes) > MAX_NODES:
+            raise TooManySteps(len(nodes), "a trapezoidal rule")
         for node in nodes:
             x = node * step
             ratio = engine.exp(engine.add(engine.mul(root, self._ball(x)), self._ball(-rho)))
@@ -443,6 +443,8 @@ def _nodes(far_peak: float, reach: float, step: Fraction) -> Sequence[int]:
     margin = math.ceil(reach / unit) + 2
     centre = round(far_peak / unit)
     if centre - margin - 2 <= margin + 1:
+        if margin > MAX_NODES:  # before `len`, which fails on ranges past a machine word
+            raise TooManySteps(centre + 2 * margin, "a trapezoidal rule")
         return range(-margin, centre + margin + 3)
     if margin > MAX_NODES:
         raise TooManySteps(4 * margin, "a trapezoidal rule")

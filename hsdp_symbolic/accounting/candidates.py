@@ -86,7 +86,7 @@ class Bound:
     def enclose(self, alpha: Fraction) -> Enclosure:
         """R_α, bracketed; an error where the statement's hypotheses fail."""
         # (α − 1)·R is what matters: digits of a tiny R below that are not worth their time.
-        atol = NEGLIGIBLE / (alpha * max(1, self.scale))
+        atol = NEGLIGIBLE / (alpha * max(Fraction(1), self.scale))
         found = [self.statement.enclose(self.setting, alpha=alpha, atol=atol, **place) for place in self.places]
         return Enclosure(self.scale * max(each.lo for each in found), self.scale * max(each.hi for each in found))
 
