@@ -25,12 +25,14 @@ from sympy import (
     Rational,
     Symbol,
     binomial,
+    cancel,
     combsimp,
     factorial,
+    fraction,
     limit,
     pdsolve,
     rsolve,
-    solve,
+    together,
 )
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
@@ -195,8 +197,11 @@ class Slack:
 
 def domain_of(hypothesis: Relational, symbol: Symbol) -> dict[Symbol, Expr]:
     """The values of `symbol` for which a strict hypothesis holds, parametrised by its slack > 0."""
-    (value,) = solve(Eq(hypothesis.gts - hypothesis.lts, symbols.slack), symbol)
-    return {symbol: value}
+    excess, _ = fraction(together(hypothesis.gts - hypothesis.lts - symbols.slack))
+    slope = excess.diff(symbol)
+    if slope.has(symbol):
+        raise ValueError(f"{hypothesis} is not linear in {symbol}")
+    return {symbol: cancel(symbol - excess / slope)}
 
 
 @dataclass(frozen=True)

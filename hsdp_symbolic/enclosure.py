@@ -99,9 +99,16 @@ def value_of(program: Program, values: Mapping[str, Fraction]) -> Enclosure:
 
 
 def enclose(
-    program: Program, values: Mapping[str, Fraction], *, rtol: Any = DEFAULT_RTOL, engine: str = "arb"
+    program: Program,
+    values: Mapping[str, Fraction],
+    *,
+    rtol: Any = DEFAULT_RTOL,
+    atol: Fraction = Fraction(0),
+    engine: str = "arb",
 ) -> Enclosure:
     """An enclosure of relative width at most `rtol`, by `engine` (`arb`, `mpmath`, or `both`, which must overlap).
+
+    A width of `atol` will do as well: for values that may be 0, of which no relative width can be had.
 
     True values below 2^−33554432 are enclosed between 0 and that power, whatever `rtol`.
     """
@@ -110,12 +117,14 @@ def enclose(
         raise ArgumentError("rtol", rtol, "not a positive width", "give a relative width such as 1e-20")
     check_engine(engine)
     if engine == "both":
-        return agreed(enclose(program, values, rtol=rtol, engine=name) for name in ENGINES)
+        return agreed(enclose(program, values, rtol=rtol, atol=atol, engine=name) for name in ENGINES)
     precision = FIRST_PRECISION
     while precision <= PRECISION_CAP:
         found = _at_precision(program, values, ENGINES[engine](precision), tolerance)
         if found is not None and (
-            found.relative_width <= tolerance or max(abs(found.lo), abs(found.hi)) <= _NEGLIGIBLE
+            found.relative_width <= tolerance
+            or found.hi - found.lo <= atol
+            or max(abs(found.lo), abs(found.hi)) <= _NEGLIGIBLE
         ):
             return found
         precision *= 2

@@ -30,9 +30,9 @@ def require_writable_folder(path: str | Path) -> None:
         ) from error
 
 
-def write_atomically(path: str | Path, text: str) -> None:
-    """Write `text` to `path` so that a reader sees the old file or the new one, never a part."""
-    write_together({Path(path): text.encode()})
+def write_atomically(path: str | Path, content: str | bytes) -> None:
+    """Write text (or bytes) to `path` so that a reader sees the old file or the new one, never a part."""
+    write_together({Path(path): content.encode() if isinstance(content, str) else content})
 
 
 def write_together(files: Mapping[Path, bytes]) -> None:

@@ -73,6 +73,8 @@ ARGUMENTS = (
     _whole("classes", "c", "number of classes", 2),
     Letter("eps_norm", r"\varepsilon_{norm}", "Rényi cost of normalising the features", strict=False),
     Letter("removed", "a", "distance that the noise of a step is made to hide, in units of eta*S_g/b", strict=False),
+    Letter("delta", r"\delta", "probability with which ε may be exceeded, at most 1"),
+    Letter("epsilon", r"\varepsilon", "privacy loss ε of (ε, δ)-differential privacy", strict=False),
     _whole("hit", r"\mathrm{hit}", "1 if the batch holds the differing record, else 0", 0, 1),
 )
 """What a statement may ask for besides the run."""

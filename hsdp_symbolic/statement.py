@@ -74,8 +74,17 @@ class Statement:
 
         return exact(self._program, self._admit(setting, arguments))
 
-    def enclose(self, setting: Setting, /, *, rtol: Any = ..., engine: str = "arb", **arguments: Any) -> Enclosure:
-        """An interval with exact endpoints that contains the true value, of relative width at most `rtol`.
+    def enclose(
+        self,
+        setting: Setting,
+        /,
+        *,
+        rtol: Any = ...,
+        atol: Fraction = Fraction(0),
+        engine: str = "arb",
+        **arguments: Any,
+    ) -> Enclosure:
+        """An interval with exact endpoints that contains the true value, of relative width at most `rtol` (or `atol`).
 
         Without `rtol` it is the statement's own: 1e-20, unless its value is computed on a grid.
 
@@ -94,7 +103,7 @@ class Statement:
                 name: value[0] if isinstance(value, (tuple, list)) else value for name, value in arguments.items()
             }
         rtol = self.rtol if rtol is ... else rtol
-        return enclose(self._program, self._admit(setting, arguments), rtol=rtol, engine=engine)
+        return enclose(self._program, self._admit(setting, arguments), rtol=rtol, atol=atol, engine=engine)
 
     def box(self, setting: Setting, /, **arguments: Any) -> Box:
         """The exact values and ranges this statement is asked for, with its hypotheses checked on all of them."""

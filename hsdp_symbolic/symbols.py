@@ -22,6 +22,7 @@ removed = Symbol("removed", nonnegative=True)
 R1, R2, eps_norm = (Symbol(name, nonnegative=True) for name in ("R1", "R2", "eps_norm"))
 w1 = Symbol("w1", positive=True)
 classes = Symbol("classes", integer=True, positive=True)
+delta, epsilon = Symbol("delta", positive=True), Symbol("epsilon", nonnegative=True)
 t, R, dR, u = (Symbol(name, nonnegative=True) for name in ("t", "R", "dR", "u"))
 
 # Abbreviations, kept atomic in derivations and replaced last: with 1 − ηλ written out, solutions of the
@@ -66,7 +67,7 @@ TEX: dict[Symbol, str] = {
         symbol: LETTERS[symbol.name].tex
         for symbol in (
             *(n, b, K, eta, lam, beta, sigma, S_g, alpha, c, L, j0, j, k, hit, t, R, dR, u),
-            *(sigma_mul, R1, R2, eps_norm, w1, classes, removed),
+            *(sigma_mul, R1, R2, eps_norm, w1, classes, removed, delta, epsilon),
         )
     },
     sigma2: r"\sigma^2",
@@ -127,7 +128,7 @@ epoch_factor, epoch_cost = Symbol("r_epoch", positive=True), Symbol("A_epoch", p
 dist, dist2, moved, moved2, jump, W1, W2, W_mid = (
     Symbol(name, nonnegative=True) for name in ("z", "z2", "D", "D2", "s_jump", "W_1", "W_2", "W_mid")
 )
-later, edge, edge2, more = (Symbol(name, positive=True) for name in ("P_t", "x_1", "x_2", "delta"))
+later, edge, edge2, more = (Symbol(name, positive=True) for name in ("P_t", "x_1", "x_2", "a_more"))
 rise1, rise2, height, slope1 = (Symbol(name, real=True) for name in ("A_1", "A_2", "H_1", "g_1"))
 slope_gain, height_gap = (Symbol(name, nonnegative=True) for name in ("g_2-g_1", "H_1-A_1"))
 a1, a2, b1, b2 = (Symbol(name, real=True) for name in ("f'", "f''", "h'", "h''"))

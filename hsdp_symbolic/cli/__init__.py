@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from ..errors import HsdpError
-from . import evidence, figures, latex, report, simulation, statements
+from . import accounting, evidence, figures, latex, report, simulation, statements
 from .common import EXAMPLE
 
-PARTS = (statements, latex, evidence, simulation, figures, report)
+PARTS = (statements, accounting, latex, figures, evidence, simulation, report)
 
 
 class _Parser(argparse.ArgumentParser):

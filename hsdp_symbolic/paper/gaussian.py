@@ -6,7 +6,9 @@ witnesses for cited facts and show that nothing is lost.
 
 from __future__ import annotations
 
-from sympy import Expr, Integral, Poly, exp, factorial2, oo, pi, sqrt
+from functools import cache
+
+from sympy import Expr, Integral, Poly, cancel, exp, factorial2, oo, pi, sqrt
 
 from ..symbols import alpha, shift, theta, variance
 
@@ -25,6 +27,7 @@ def expectation(polynomial: Expr, mean: Expr, var: Expr) -> Expr:
     )
 
 
+@cache
 def log_ratio() -> Expr:
     """log(μ/ν) for μ = N(a, v), ν = N(0, v): a polynomial in θ."""
     return (log_density(shift) - log_density(0)).expand()
@@ -35,19 +38,22 @@ def log_density(mean: Expr) -> Expr:
     return -((theta - mean) ** 2) / (2 * variance)
 
 
+@cache
 def tilted_mean() -> Expr:
     """The law proportional to (μ/ν)^α·ν is N(α·a, v): this is its mean, read off the completed square."""
     exponent = Poly((alpha * log_ratio() + log_density(0)).expand(), theta)
     quadratic, linear = exponent.coeff_monomial(theta**2), exponent.coeff_monomial(theta)
-    return (-linear / (2 * quadratic)).simplify()
+    return cancel(-linear / (2 * quadratic))
 
 
+@cache
 def log_moment() -> Expr:
     """log E_ν[(μ/ν)^α], by completing the square: what is left of the exponent at its maximum."""
     exponent = (alpha * log_ratio() + log_density(0)).expand()
     return exponent.subs(theta, tilted_mean()).expand()
 
 
+@cache
 def renyi() -> Expr:
     """R_α(N(a, v) ‖ N(0, v)), from the definition."""
     return (log_moment() / (alpha - 1)).factor()

@@ -1,0 +1,33 @@
+"""The accountant: from a training run to a certified (ε, δ), and back to the noise it needs.
+
+>>> from hsdp_symbolic import Setting
+>>> from hsdp_symbolic.accounting import epsilon
+>>> run = Setting(n=50, b=2, K=40, eta="0.02", lam=1, beta=4, sigma=2, S_g=4)
+>>> found = epsilon(run, delta="1e-5", scheme="shuffle")
+>>> found.epsilon < 0.3179, found.hidden_state
+(True, True)
+"""
+
+from .calibrate import Calibration, Unreachable, calibrate
+from .compare import Comparison, Crossover, compare
+from .conversion import delta_at, epsilon_at
+from .guarantee import Considered, Guarantee, Margin, delta, epsilon
+from .library import TrainingRun, training_run
+
+__all__ = [
+    "Calibration",
+    "Comparison",
+    "Considered",
+    "Crossover",
+    "Guarantee",
+    "Margin",
+    "TrainingRun",
+    "Unreachable",
+    "calibrate",
+    "compare",
+    "delta",
+    "delta_at",
+    "epsilon",
+    "epsilon_at",
+    "training_run",
+]

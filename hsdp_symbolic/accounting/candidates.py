@@ -1,0 +1,248 @@
+"""Which statements bound a run: every one in the catalogue whose batches are made that way, and those that imply one.
+
+A statement joins by having a `scheme`; nothing here names the theorems, so that new ones are found by themselves.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from ..catalogue import labels, statement
+from ..enclosure import Enclosure
+from ..errors import ArgumentError, HsdpError, MissingArgument, TooManySteps
+from ..letters import LETTERS, PARAMETERS
+from ..setting import Setting
+from ..statement import Statement
+
+if TYPE_CHECKING:
+    from ..arrays import Array
+
+SCHEMES = ("fixed", "shuffle", "reshuffle", "without_replacement", "full_batch", "poisson")
+NEIGHBOURING = ("replace_one", "add_remove")
+MOST_BATCHES_TRIED = 1000
+"""Where it is not proved which batch is the worst, all are tried, up to this number."""
+NEGLIGIBLE = Fraction(1, 2**100)
+LONG_MEAN = 10**4
+LONGEST_RECURSION = 5 * 10**4
+_AVAILABLE = frozenset({letter.name for letter in PARAMETERS} | {"alpha", "j0"})
+_NO_BOUND = ("lem:", "prop:", "conversion:", "exact:", "eqn:")
+"""Labels that bound no run; skipped without being derived."""
+_KNOWN_SCHEMES = {
+    "thm:naive_RDP_baseline": "fixed",
+    "thm:strconvexsmooth": "fixed",
+    "thm:convexsmooth": "fixed",
+    "balle2019": "fixed",
+    "composition:fixed": "fixed",
+    "thm:shuffle": "shuffle",
+    "cor:logistic": "shuffle",
+    "thm:amp_samp_wo_replacement": "without_replacement",
+    "thm:amp_samp_wo_replacement:limit": "without_replacement",
+    "composition:without_replacement": "without_replacement",
+    "mironov2019": "poisson",
+    "mironov2019:small_rate": "",
+    "thm:GD_tighter": "full_batch",
+    "thm:GD_tighter:recursion": "full_batch",
+    "thm:GD_baseline": "full_batch",
+    "composition:full_batch": "full_batch",
+}
+"""What saves deriving a statement to learn its scheme; a label that is missing here is derived, and a test compares."""
+ADD_REMOVE = "mironov2019"
+"""The one statement for datasets that differ by a record added or removed."""
+QUASI_CONVEX = "a random order costs no more than the worst fixed one (Rényi divergence is quasi-convex)"
+ANY_ORDER = "composition does not mind in which order the batches come"
+POISSON_TOO = "a Poisson batch also holds the record with probability b/n, independently of the rest"
+HALVED = "gradients are clipped to norm S_g/2, which is the sensitivity to a record added or removed"
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A statement applied to a run: R_α as a function of the order.
+
+    `places` are the batches that may hold the record; the worst counts. `scale` is 1 unless the run has other than K
+    whole epochs and the statement is proportional to their number.
+    """
+
+    statement: Statement
+    setting: Setting
+    places: tuple[Mapping[str, Any], ...]
+    scale: Fraction
+    neighbouring: str
+    why: str = ""
+
+    @property
+    def label(self) -> str:
+        return self.statement.label
+
+    @property
+    def hidden_state(self) -> bool:
+        """Whether the bound fails if intermediate iterates are seen; assumed unless the statement says otherwise."""
+        return not is_released(self.statement)
+
+    def enclose(self, alpha: Fraction) -> Enclosure:
+        """R_α, bracketed; an error where the statement's hypotheses fail."""
+        # (α − 1)·R is what matters: digits of a tiny R below that are not worth their time.
+        atol = NEGLIGIBLE / (alpha * max(Fraction(1), self.scale))
+        found = [self.statement.enclose(self.setting, alpha=alpha, atol=atol, **place) for place in self.places]
+        return Enclosure(self.scale * max(each.lo for each in found), self.scale * max(each.hi for each in found))
+
+    def numeric(self, alphas: Array) -> Array:
+        """R_α in float64, for looking around; infinite where the statement says nothing or a double does not do."""
+        import numpy as np
+
+        if self._is_long_mean:
+            return np.array([self._double(alpha) for alpha in alphas.tolist()])
+        try:
+            found = [self.statement.numeric(self.setting, alpha=alphas, **place) for place in self.places]
+        except HsdpError:
+            if alphas.size == 1 or np.isinf(self.numeric(alphas[:1])[0]):  # larger orders fail as well
+                return np.full(alphas.size, np.inf)
+            half = alphas.size // 2
+            return np.concatenate([self.numeric(alphas[:half]), self.numeric(alphas[half:])])
+        worst: Array = np.maximum.reduce(found) * float(self.scale)
+        return worst
+
+    @property
+    def _is_long_mean(self) -> bool:
+        """Whether float64 would go through more batches one by one than the certified view, which need not."""
+        from ..nodes import LogMeanExp
+
+        return self.statement.expr.has(LogMeanExp) and self.setting["n"] // self.setting["b"] > LONG_MEAN
+
+    def _double(self, alpha: float) -> float:
+        try:
+            return self.enclose(Fraction(alpha)).upper()
+        except HsdpError:
+            return math.inf
+
+
+def is_released(found: Statement) -> bool:
+    """Whether a statement allows every iterate to be released."""
+    return any("every iterate may be released" in assumption for assumption in found.assumes)
+
+
+def check_scheme(scheme: object) -> str:
+    if not isinstance(scheme, str) or scheme not in SCHEMES:
+        raise ArgumentError("scheme", scheme, "no such way of making batches", f"use one of {', '.join(SCHEMES)}")
+    return scheme
+
+
+def check_neighbouring(scheme: str, neighbouring: object) -> str:
+    """The neighbouring relation to account for; for Poisson sampling both exist and add_remove is the default."""
+    if neighbouring is None:
+        return "add_remove" if scheme == "poisson" else "replace_one"
+    if not isinstance(neighbouring, str) or neighbouring not in NEIGHBOURING:
+        raise ArgumentError("neighbouring", neighbouring, "no such relation", f"use {' or '.join(NEIGHBOURING)}")
+    if neighbouring == "add_remove" and scheme != "poisson":
+        raise ArgumentError(
+            "neighbouring", neighbouring, f"no statement for {scheme} covers it", "use replace_one, or scheme poisson"
+        )
+    return neighbouring
+
+
+@cache
+def statements_of(scheme: str) -> tuple[Statement, ...]:
+    """The upper bounds stated for `scheme`, as functions of a setting, an order and a batch."""
+    chosen = [
+        label for label in labels() if _KNOWN_SCHEMES.get(label, scheme) == scheme and not label.startswith(_NO_BOUND)
+    ]
+    found = map(statement, chosen)
+    return tuple(
+        s
+        for s in found
+        if s.scheme == scheme and s.relation != ">=" and s.kind != "law" and _AVAILABLE.issuperset(s.needs)
+    )
+
+
+def covering(scheme: str, neighbouring: str) -> Iterator[tuple[Statement, str]]:
+    """Statements that bound a run under `scheme`, each with the reason where it is stated for another."""
+    for found in statements_of(scheme):
+        if (found.label == ADD_REMOVE) == (neighbouring == "add_remove"):
+            yield found, HALVED if found.label == ADD_REMOVE else ""
+    if scheme == "shuffle":
+        for found in statements_of("fixed"):
+            yield found, ANY_ORDER if is_released(found) else QUASI_CONVEX
+    if scheme == "reshuffle":
+        yield from ((found, ANY_ORDER) for found in statements_of("fixed") if is_released(found))
+    if scheme == "poisson" and neighbouring == "replace_one":
+        yield from ((found, POISSON_TOO) for found in statements_of("without_replacement") if is_released(found))
+
+
+def apply(found: Statement, why: str, setting: Setting, steps: int | None, neighbouring: str) -> Bound:
+    """`found` for this run, or an error that says why it does not apply. `steps` is given unless it is K·n/b."""
+    for name in found.needs:
+        letter = "sigma2" if name == "sigma" else name
+        if letter not in setting and name not in ("alpha", "j0") and not (name == "K" and steps is not None):
+            raise MissingArgument(found.label, name, LETTERS[name].meaning)
+    scale = Fraction(1)
+    if steps is not None and "K" in found.needs:
+        setting, scale = _partial_epochs(found, setting, steps)
+    _check_length(found, setting)
+    if found.label == ADD_REMOVE:
+        setting = setting.replace(S_g=setting["S_g"] / 2)
+    return Bound(found, setting, _places(found, setting), scale, neighbouring, why)
+
+
+def _partial_epochs(found: Statement, setting: Setting, steps: int) -> tuple[Setting, Fraction]:
+    """A setting of whole epochs, and by what to multiply its bound, for `steps` that end within an epoch."""
+    from ..symbols import K
+
+    batches = int(setting["n"] // setting["b"]) if found.scheme != "full_batch" else 1
+    if steps % batches == 0:
+        return setting.replace(K=steps // batches), Fraction(1)
+    if not is_released(found):
+        raise ArgumentError(
+            "steps",
+            steps,
+            f"{found.label} holds at the end of an epoch of n/b = {batches} steps",
+            f"stop at steps = {max(1, steps // batches) * batches}",
+        )
+    if found.scheme in ("poisson", "without_replacement") and not (found.expr / K).has(K):
+        return setting.replace(K=1), Fraction(steps, batches)
+    return setting.replace(K=-(-steps // batches)), Fraction(1)  # a record is used at most once in each epoch begun
+
+
+def _check_length(found: Statement, setting: Setting) -> None:
+    """Refuse a recursion that neither ends nor settles, at the rate of ηλ a step, within a reasonable time."""
+    from ..nodes import Accumulated, Compounded
+
+    if found.expr.has(Accumulated, Compounded):
+        steps = int(setting["K"] * (1 if found.scheme == "full_batch" else setting["n"] // setting["b"]))
+        if steps > LONGEST_RECURSION and setting["eta"] * setting["lam"] * LONGEST_RECURSION < 20:
+            raise TooManySteps(steps, "a recursion")
+
+
+def _places(found: Statement, setting: Setting) -> tuple[Mapping[str, Any], ...]:
+    """The batches among which the worst is, for a statement about a record in batch j0."""
+    if "j0" not in found.needs:
+        return ({},)
+    last = int(setting["n"] // setting["b"]) - 1
+    candidates = _worst_places(found, last)
+    if candidates is None:
+        if last >= MOST_BATCHES_TRIED:
+            raise ArgumentError(
+                "n/b", last + 1, f"it is not known for which batch {found.label} is worst", "use fewer batches"
+            )
+        candidates = range(last + 1)
+    return tuple({"j0": place} for place in candidates)
+
+
+def _worst_places(found: Statement, last: int) -> Any:
+    """The batches that can be worst by the proved trend of the statement in j0; None if it is unknown."""
+    from sympy import Eq, Piecewise
+
+    from ..monotone import Trend, trend
+    from ..symbols import N, j0
+
+    response = trend(found.expr, j0)
+    if response is not None:
+        return (last,) if response is Trend.UP else (0,)
+    ends = [case for case in found.expr.atoms(Piecewise) if case.args[0].cond == Eq(j0, N - 1)]
+    inside = found.expr.subs({case: case.args[1].expr for case in ends})
+    if ends and trend(inside, j0) is Trend.UP:  # rising up to the batch before the last, which is a case of its own
+        return tuple({max(0, last - 1), last})
+    return None

@@ -1,0 +1,170 @@
+"""`compare`: all bounds for one run over the number of epochs, and where the smallest changes hands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+from ..errors import ArgumentError, HsdpError
+from ..progress import Ticker
+from ..setting import Setting
+from .conversion import Goal, admit_delta
+from .guarantee import bounds_for
+from .library import TrainingRun, admit_count
+from .orders import Best, admit_orders, best, minimum
+
+TIE = 1e-9
+"""Bounds that differ by less, relatively, count as equal (several coincide at K = 1)."""
+
+
+@dataclass(frozen=True)
+class Crossover:
+    """The first epoch at which `after` is smaller than `before`, which was smallest an epoch earlier.
+
+    `certified` means that no order could make the loser smaller, at that epoch and at the one before.
+    """
+
+    K: int
+    before: str
+    after: str
+    certified: bool
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Certified ε of every bound (None where it does not apply) at every K of `epochs`."""
+
+    scheme: str
+    neighbouring: str
+    delta: float
+    epochs: tuple[int, ...]
+    curves: tuple[tuple[str, tuple[float | None, ...]], ...]
+    crossovers: tuple[Crossover, ...]
+    does_not_apply: tuple[tuple[str, str], ...]
+
+
+def compare(
+    run: Setting | TrainingRun,
+    /,
+    *,
+    delta: Any,
+    scheme: str,
+    epochs: Iterable[int] | None = None,
+    neighbouring: str | None = None,
+    orders: Iterable[Any] | None = None,
+) -> Comparison:
+    """ε at `delta` by every statement that covers `scheme`, for each number of epochs.
+
+    Without `epochs`, about a dozen values from 1 to the K of the run are taken.
+
+    >>> run = Setting(n=50, b=2, K=40, eta="0.02", lam=1, beta=4, sigma=2, S_g=4)
+    >>> compare(run, delta="1e-5", scheme="shuffle", epochs=[1, 40]).epochs
+    (1, 40)
+    """
+    setting = run.setting if isinstance(run, TrainingRun) else run
+    if isinstance(run, TrainingRun) and run.steps is not None:
+        raise ArgumentError("steps", run.steps, "no whole number of epochs", "give epochs")
+    probability = admit_delta(delta)
+    wanted = admit_orders(orders)
+    goal = Goal("epsilon", probability)
+    chosen = _epochs(setting, epochs)
+    table = _Table(setting, goal, scheme, neighbouring, wanted)
+    rows, ticker = [], Ticker()
+    for K in chosen:
+        ticker.say(f"K = {K}")
+        rows.append(table.row(K))
+    crossovers = []
+    for first, last in pairwise(chosen):
+        crossovers += table.crossings(first, last)
+    ticker.clear()
+    names = list(dict.fromkeys(label for row in rows for label in row))
+    names.sort(key=lambda label: min(row[label].upper for row in rows if label in row))
+    _, refused, relation = bounds_for(setting.replace(K=chosen[0]), scheme, neighbouring)
+    return Comparison(
+        scheme=scheme,
+        neighbouring=relation,
+        delta=float(probability),
+        epochs=tuple(chosen),
+        curves=tuple((label, tuple(row[label].upper if label in row else None for row in rows)) for label in names),
+        crossovers=tuple(crossovers),
+        does_not_apply=tuple({**{entry.label: entry.reason for entry in refused}, **table.refused}.items()),
+    )
+
+
+def _epochs(setting: Setting, epochs: Iterable[int] | None) -> list[int]:
+    if epochs is not None:
+        found = sorted({admit_count("epochs", K) for K in epochs})
+        if not found:
+            raise ArgumentError("epochs", epochs, "no number of epochs", "give a list such as [1, 10, 100]")
+        return found
+    if "K" not in setting:
+        raise ArgumentError("K", None, "neither the run nor the call says how many epochs", "give epochs=[1, 10, 100]")
+    last = int(setting["K"])
+    rounded = {1, last}
+    power = 1
+    while power < last:
+        rounded |= {power * step for step in (1, 2, 5) if power * step < last}
+        power *= 10
+    return sorted(rounded)
+
+
+class _Table:
+    """Certified ε by label, one row for each number of epochs, computed once."""
+
+    def __init__(
+        self,
+        setting: Setting,
+        goal: Goal,
+        scheme: str,
+        neighbouring: str | None,
+        orders: tuple[Fraction | float, ...] | None,
+    ) -> None:
+        self._setting, self._goal, self._scheme, self._neighbouring = setting, goal, scheme, neighbouring
+        self._orders = orders
+        self._rows: dict[int, dict[str, Best]] = {}
+        self.refused: dict[str, str] = {}
+
+    def row(self, K: int) -> dict[str, Best]:
+        if K not in self._rows:
+            row = {}
+            for bound in self._bounds(K):
+                try:
+                    row[bound.label] = best(bound, self._goal, self._orders)
+                except HsdpError as error:
+                    self.refused.setdefault(bound.label, str(error))
+            if not row:
+                raise ArgumentError("run", self._setting, "no statement applies", f"see why: {self.refused}")
+            self._rows[K] = row
+        return self._rows[K]
+
+    def _bounds(self, K: int) -> Any:
+        return bounds_for(self._setting.replace(K=K), self._scheme, self._neighbouring)[0]
+
+    def winners(self, K: int) -> tuple[str, ...]:
+        """The smallest bounds at K: more than one where they coincide."""
+        row = self.row(K)
+        least = min(found.upper for found in row.values())
+        return tuple(label for label, found in row.items() if found.upper <= least * (1 + TIE))
+
+    def crossings(self, first: int, last: int) -> list[Crossover]:
+        """Where the smallest bound changes between two epochs, by bisection; every change seen is reported."""
+        if not set(self.winners(first)).isdisjoint(self.winners(last)):
+            return []
+        if last == first + 1:
+            before, after = self.winners(first)[0], self.winners(last)[0]
+            certified = self._beats(first, before, after) and self._beats(last, after, before)
+            return [Crossover(last, before, after, certified)]
+        middle = (first + last) // 2
+        return self.crossings(first, middle) + self.crossings(middle, last)
+
+    def _beats(self, K: int, smaller: str, larger: str) -> bool:
+        """Whether the bound `larger`, at whatever order, is certainly above the certified value of `smaller`."""
+        value = self.row(K)[smaller].value
+        (bound,) = (each for each in self._bounds(K) if each.label == larger)
+        try:
+            return value is not None and minimum(bound, self._goal, below=value.hi) >= value.hi
+        except HsdpError:
+            return False

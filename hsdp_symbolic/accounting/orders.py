@@ -1,0 +1,287 @@
+"""The best order: found by looking around in float64, certified where found.
+
+Every order gives a valid guarantee, so the search may be as careless as it likes; only its last step is certified.
+`minimum` bounds from below what any order could give.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from ..enclosure import Enclosure
+from ..errors import ArgumentError, HsdpError
+from ..progress import Ticker
+from .candidates import Bound
+from .conversion import Goal, admit_order
+
+if TYPE_CHECKING:
+    from ..arrays import Array
+
+COARSE, FINE, ROUNDS = 33, 17, 9
+FLAT = 1e-11
+"""The search ends where ε varies by less than this, relatively, between neighbouring orders."""
+REACH = 4.0
+"""The first look spans so many powers of ten to either side of a guess."""
+FARTHEST = 290.0
+"""Orders up to 1 + 10^290, so that floats do not overflow on the way."""
+SMALLEST = -14.0
+"""Below 1 + 10^-14 a double does not tell an order from 1."""
+SMALLEST_LOG_DELTA = 4.0
+HIGHEST_FOR_DELTA = 9.0
+"""δ below e^(−10^4), less than any double, or an order above 10^9, is not worth the time."""
+HIGHEST_SAMPLED = 5.0
+"""A sampled Gaussian of order α costs α terms."""
+FALLBACK = (Fraction(10**4), Fraction(64), Fraction(2))
+"""Orders to try where a statement cannot be evaluated at the one found."""
+MOST_PIECES = 4000
+_FINITE = 1e300
+_TINY = Fraction(1, 10**300)
+
+
+@dataclass(frozen=True)
+class Best:
+    """The certified value at the order chosen; `order` is None where any will do, infinite where none does."""
+
+    value: Enclosure | None
+    order: Fraction | float | None
+
+    @property
+    def upper(self) -> float:
+        return math.inf if self.value is None else self.value.upper()
+
+    @property
+    def lower(self) -> float:
+        return math.inf if self.value is None else self.value.lower()
+
+
+def admit_orders(orders: object) -> tuple[Fraction | float, ...] | None:
+    """A user's list of orders, each > 1, exact; None for the continuous search."""
+    if orders is None:
+        return None
+    if isinstance(orders, (str, bytes)) or not hasattr(orders, "__iter__"):
+        raise ArgumentError("orders", orders, "not a list of orders", "give a list such as [2, 4, 8.5, 32]")
+    found = tuple(map(admit_order, orders))
+    if not found:
+        raise ArgumentError("orders", orders, "no order at all", "give a list such as [2, 4, 8.5, 32]")
+    return found
+
+
+def best(bound: Bound, goal: Goal, orders: Sequence[Fraction | float] | None = None) -> Best:
+    """The least value of `goal` over the `orders`, or over all α > 1, certified at the order it is taken at."""
+    special = _without_order(bound, goal)
+    if special is not None:
+        return special
+    if orders is None:
+        return _certified(bound, goal, [*map(_snapped, _search(bound, goal)), *FALLBACK])
+    finite = [order for order in orders if isinstance(order, Fraction)]
+    if not finite:  # the divergence of order ∞ of a Gaussian mechanism is infinite
+        return Best(None if goal.seeks == "epsilon" else Enclosure(Fraction(1), Fraction(1)), math.inf)
+    return _certified(bound, goal, _by_float(bound, goal, finite))
+
+
+def _without_order(bound: Bound, goal: Goal) -> Best | None:
+    """The cases in which no order is to be chosen: records without influence, δ = 0 and δ = 1."""
+    same_laws = bound.setting["S_g"] == 0
+    if not same_laws and (goal.seeks == "delta" or 0 < goal.given < 1):
+        return None
+    bound.enclose(Fraction(2))  # for its hypotheses
+    if same_laws or goal.given == 1:
+        return Best(Enclosure(Fraction(0), Fraction(0)), None)
+    return Best(None, math.inf)
+
+
+def _certified(bound: Bound, goal: Goal, orders: Sequence[Fraction]) -> Best:
+    """The certified value at the first of the `orders` at which the bound holds."""
+    refused: HsdpError | None = None
+    for order in orders:
+        try:
+            return Best(goal.at(bound.enclose(order), order), order)
+        except HsdpError as error:
+            refused = refused or error
+    assert refused is not None
+    raise refused
+
+
+def objective(bound: Bound, goal: Goal, alphas: Array) -> Array:
+    """What is minimised (ε, or log δ), in float64; infinite where it is not known."""
+    import numpy as np
+
+    from ..arrays import Samples
+    from ..numeric import evaluate_raw
+
+    divergence = bound.numeric(alphas)
+    known = divergence < _FINITE
+    values = np.full(alphas.shape, np.inf)
+    if np.any(known):
+        leaves = {
+            name: Samples(array, float(array.min()), float(array.max()))
+            for name, array in (("alpha", alphas[known]), ("R", divergence[known]))
+        }
+
+        def at(given: Fraction) -> Array:
+            with np.errstate(all="ignore"):
+                return evaluate_raw(goal.program, {**leaves, goal.knows: given})
+
+        if goal.seeks == "epsilon" and goal.given < _TINY:  # ε is linear in log δ
+            base, slope = at(Fraction(1)), at(_TINY)
+            values[known] = base + (slope - base) * (_log10(goal.given) / _log10(_TINY))
+        else:
+            values[known] = at(min(goal.given, Fraction(10**300)))
+    values[np.isnan(values)] = np.inf
+    return values
+
+
+def _by_float(bound: Bound, goal: Goal, orders: Sequence[Fraction]) -> list[Fraction]:
+    """The orders, most promising first."""
+    import numpy as np
+
+    small = [order for order in orders if order < 10**300]
+    if len(orders) == 1 or not small:
+        return list(orders)
+    values = objective(bound, goal, np.array([float(order) for order in small]))
+    return [small[place] for place in np.argsort(values, kind="stable")]
+
+
+def _search(bound: Bound, goal: Goal) -> list[float]:
+    """log10(α − 1) for the orders to try, best first."""
+    import numpy as np
+
+    from ..nodes import SampledGaussian
+
+    top = min(_highest(goal), HIGHEST_SAMPLED if bound.statement.expr.has(SampledGaussian) else FARTHEST)
+    centre = min(_guess(bound, goal), top)
+
+    def look(low: float, high: float, count: int) -> tuple[Array, Array]:
+        grid = np.linspace(low, min(high, top), count)
+        return grid, objective(bound, goal, 1 + 10**grid)
+
+    for _ in range(200):
+        grid, values = look(centre - REACH, centre + REACH, COARSE)
+        place = int(np.argmin(values))
+        if not np.isfinite(values[place]):
+            if centre < SMALLEST:
+                break
+            centre -= 2 * REACH - 1  # nothing known: only small orders are cheap
+        elif place == 0 and grid[0] > SMALLEST:
+            centre -= 2 * REACH - 1
+        elif place == COARSE - 1 and grid[-1] < top:
+            centre = min(centre + 2 * REACH - 1, top)
+        else:
+            break
+    first = centre
+    for _ in range(ROUNDS):
+        low, high = grid[max(0, place - 1)], grid[min(len(grid) - 1, place + 1)]
+        if not low < high:
+            break
+        grid, values = look(low, high, FINE)
+        place = int(np.argmin(values))
+        beside = values[max(0, place - 1) : place + 2]
+        if np.all(np.isfinite(beside)) and np.ptp(beside) <= FLAT * abs(values[place]):
+            break
+    if 0 < place < len(grid) - 1:
+        return [_vertex(grid, values, place), float(grid[place]), first]
+    return [float(grid[place]), float(grid[max(0, place - 1)]), first]
+
+
+def _vertex(grid: Array, values: Array, place: int) -> float:
+    """The vertex of the parabola through three neighbouring points."""
+    below, here, above = (float(value) for value in values[place - 1 : place + 2])
+    bend = below - 2 * here + above
+    middle, step = float(grid[place]), float(grid[1] - grid[0])
+    if not (math.isfinite(bend) and bend > 0):
+        return middle
+    return middle + step * max(-1.0, min(1.0, (below - above) / (2 * bend)))
+
+
+def _highest(goal: Goal) -> float:
+    """log10 of the largest α − 1 worth trying: beyond α = 1/δ all that is added to R rises (conversion:epsilon)."""
+    if goal.seeks == "delta":
+        return min(HIGHEST_FOR_DELTA, SMALLEST_LOG_DELTA - _log10(goal.given)) if goal.given else HIGHEST_FOR_DELTA
+    return min(FARTHEST, _log10(1 / goal.given - 1)) if goal.conversion == "best" else FARTHEST
+
+
+def _guess(bound: Bound, goal: Goal) -> float:
+    """log10(α − 1) that would be best if R_α were proportional to α."""
+    import numpy as np
+
+    estimate = float(bound.numeric(np.array([2.0]))[0])
+    if estimate == 0:
+        return FARTHEST
+    slope = (Fraction(estimate) if math.isfinite(estimate) else bound.enclose(Fraction(2)).hi) / 2
+    if goal.seeks == "epsilon":
+        return (math.log10(-_log10(goal.given) * math.log(10) + 1) - _log10(slope)) / 2
+    return _log10(goal.given + slope) - _log10(2 * slope)
+
+
+def _log10(value: Fraction) -> float:
+    """log10 of a positive rational, however large or small."""
+    return (math.log2(value.numerator) - math.log2(value.denominator)) * math.log10(2)
+
+
+def _snapped(exponent: float) -> Fraction:
+    """1 + 10^exponent as a short rational."""
+    whole = math.floor(exponent)
+    return 1 + Fraction(f"{10 ** (exponent - whole):.9f}") * Fraction(10) ** whole
+
+
+def minimum(bound: Bound, goal: Goal, rtol: float = 1e-3, below: Fraction | None = None) -> Fraction:
+    """A certified lower bound on ε over *all* orders α > 1, within `rtol` of the least (or of `below`, if given).
+
+    R increases with α (proved), and what is added to it falls until α = 1/δ (conversion:epsilon). So over a range
+    of orders ε is at least R at its lower end plus the rest at its upper end: branch and bound.
+    """
+    from ..monotone import Trend, trend
+    from ..symbols import alpha
+
+    if goal.seeks != "epsilon" or goal.conversion != "best" or not 0 < goal.given < 1:
+        raise ArgumentError("certify_minimum", True, "needs the best conversion at 0 < delta < 1", "leave it out")
+    limited = any(h.has(alpha) for h in bound.statement.hypotheses if h != (alpha > 1))
+    if limited or trend(bound.statement.expr, alpha) not in (Trend.UP, Trend.FLAT):
+        problem = f"{bound.label} is not known to rise with the order, or holds for some orders only"
+        raise ArgumentError("certify_minimum", True, problem, "leave it out")
+    found = best(bound, goal)
+    assert found.value is not None
+    assert isinstance(found.order, Fraction)
+    enough = found.value.hi * (1 - Fraction(rtol).limit_denominator(10**9)) if below is None else below
+    last = 1 / goal.given
+    number = itertools.count()
+    waiting: list[tuple[Fraction, int, Fraction, Fraction]] = []
+
+    def push(low: Fraction, high: Fraction) -> None:
+        heapq.heappush(waiting, (_least(bound, goal, low, high), next(number), low, high))
+
+    middle = min(found.order, (1 + last) / 2)
+    push(Fraction(1), middle)
+    push(middle, last)
+    ticker = Ticker()
+    for pieces in range(MOST_PIECES):
+        ticker.say(f"least epsilon of {bound.label} over all orders: {pieces} pieces")
+        least, _, low, high = waiting[0]
+        if least >= enough:
+            break
+        heapq.heappop(waiting)
+        cut = 1 + (high - 1) / 2 if low == 1 else _between(low, high)
+        push(low, cut)
+        push(cut, high)
+    ticker.clear()
+    return max(Fraction(0), min(waiting[0][0], found.value.hi))
+
+
+def _between(low: Fraction, high: Fraction) -> Fraction:
+    """A short rational near the geometric mean of two orders, less 1."""
+    x, y = low - 1, high - 1
+    if y > 4 * x:
+        return 1 + x * (1 << ((y // x).bit_length() // 2))
+    return 1 + ((x + y) / 2).limit_denominator(max(2, math.ceil(1000 / (y - x))))
+
+
+def _least(bound: Bound, goal: Goal, low: Fraction, high: Fraction) -> Fraction:
+    """A lower bound on ε over low ≤ α ≤ high ≤ 1/δ."""
+    divergence = bound.enclose(low).lo if low > 1 else Fraction(0)
+    return divergence + goal.rest(high)

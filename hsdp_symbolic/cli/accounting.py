@@ -1,0 +1,348 @@
+"""`hsdp epsilon | delta | calibrate | compare`: the accountant."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import re
+import tomllib
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from ..errors import ArgumentError
+from ..letters import PARAMETERS
+from .common import Command
+
+if TYPE_CHECKING:
+    from ..accounting import Comparison, Guarantee, TrainingRun
+    from ..setting import Setting
+
+LETTERS = (*(letter.name for letter in PARAMETERS), "sigma_squared")
+COUNTS = ("batch_size", "steps", "epochs")
+LIBRARY = {
+    "noise_multiplier": "noise standard deviation over the clip norm",
+    "max_grad_norm": "norm gradients are clipped to; replacing a record then has sensitivity S_g = twice that",
+    "clip_norm": "another name for it",
+    "sample_rate": "probability with which a record is in a batch (b/n)",
+    "batch_size": "size of a mini-batch",
+    "steps": "number of updates",
+    "epochs": "number of epochs of n/b updates",
+    "learning_rate": "step size",
+}
+COMMON = ("n", "lam", "beta")
+"""What both ways of describing a run share."""
+OPTIONS = ("scheme", "delta", "epsilon", "orders", "neighbouring")
+_INTEGER = re.compile(r"[+-]?\d{1,40}", re.ASCII)
+SCHEMES = "fixed, shuffle, reshuffle, without_replacement, full_batch or poisson"
+EXAMPLE_RUN = "--n 50 --b 2 --K 40 --eta 0.02 --lam 1 --beta 4 --sigma 2 --S_g 4"
+
+
+def register(command: Command) -> None:
+    epsilon = _add(command, "epsilon", _epsilon, "the certified epsilon of a training run at a given delta", "delta")
+    epsilon.epilog = f"example: hsdp epsilon --scheme shuffle {EXAMPLE_RUN} --delta 1e-5"
+    epsilon.add_argument("--conversion", default="best", metavar="C", help="best (default) or mironov2017")
+    epsilon.add_argument(
+        "--certify-minimum", action="store_true", help="also bound from below what any order could give"
+    )
+    delta = _add(command, "delta", _delta, "the certified delta of a training run at a given epsilon", "epsilon")
+    delta.epilog = f"example: hsdp delta --scheme shuffle {EXAMPLE_RUN} --epsilon 1"
+
+    calibrate = _add(
+        command,
+        "calibrate",
+        _calibrate,
+        "the smallest noise (or largest K or batch size, or smallest lam) that meets epsilon and delta",
+        "delta",
+        "epsilon",
+    )
+    calibrate.epilog = (
+        "example: hsdp calibrate --scheme poisson --epsilon 1 --delta 1e-5 --sample-rate 0.01 --steps 1000"
+    )
+    calibrate.add_argument(
+        "--solve-for",
+        metavar="NAME",
+        help="noise_multiplier (default), sigma (default with the paper's letters), K, b or lam",
+    )
+    compare = _add(command, "compare", _compare, "all bounds for a run over the number of epochs", "delta")
+    compare.epilog = f"example: hsdp compare --scheme fixed {EXAMPLE_RUN} --delta 1e-5"
+    compare.add_argument("--at", metavar="K,K,…", help="the numbers of epochs (default: about a dozen up to K)")
+    compare.add_argument("--plot", metavar="FILE", help="also draw it, as .pdf, .png or .svg")
+
+
+def _add(command: Command, name: str, run: Any, summary: str, *wanted: str) -> argparse.ArgumentParser:
+    sub = command(name, run, summary)
+    meanings = {
+        "delta": "probability with which epsilon may be exceeded, e.g. 1e-5",
+        "epsilon": "the privacy loss asked about" if name == "delta" else "the target",
+    }
+    for option in wanted:
+        sub.add_argument(f"--{option}", metavar="X", help=meanings[option])
+    sub.add_argument("--scheme", metavar="S", help=f"how batches are made: {SCHEMES}")
+    sub.add_argument("--neighbouring", metavar="R", help="replace_one or add_remove (default for poisson)")
+    sub.add_argument("--orders", metavar="A,A,…", help="use only these Rényi orders (default: the best of all)")
+    sub.add_argument("--from", dest="file", metavar="FILE", help="read options from a TOML file (names with _)")
+    sub.add_argument("--json", action="store_true", help="print one JSON object")
+    paper = sub.add_argument_group("the run, in the paper's letters")
+    for letter in PARAMETERS:
+        paper.add_argument(f"--{letter.name}", metavar="X", help=letter.meaning)
+        if letter.name == "sigma":
+            paper.add_argument("--sigma_squared", metavar="X", help="instead of --sigma")
+    library = sub.add_argument_group("or as libraries name it (with --n, --lam and --beta from above)")
+    for option, meaning in LIBRARY.items():
+        library.add_argument(f"--{option.replace('_', '-')}", dest=option, metavar="X", help=meaning)
+    return sub
+
+
+def _given(arguments: argparse.Namespace) -> dict[str, Any]:
+    """What the command line says, and below it what the file says."""
+    names = (*LETTERS, *LIBRARY, *OPTIONS)
+    found = _read(arguments.file, names) if arguments.file else {}
+    for name in names:
+        value = getattr(arguments, name, None)
+        if value is not None:
+            found[name] = int(value) if name in COUNTS and _INTEGER.fullmatch(value) else value
+    if isinstance(found.get("orders"), str):
+        found["orders"] = [part.strip() for part in found["orders"].split(",")]
+    return found
+
+
+def _read(path: str, names: tuple[str, ...]) -> dict[str, Any]:
+    """A TOML file, its decimals kept as the text they are."""
+    try:
+        with open(path, "rb") as stream:
+            found = tomllib.load(stream, parse_float=str)
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise ArgumentError("from", path, f"cannot be read: {reason}", "give a TOML file such as `n = 50`") from None
+    for name, value in found.items():
+        if name not in names:
+            raise ArgumentError("from", path, f"{name!r} is no option", f"use {', '.join(names)}")
+        if isinstance(value, dict):
+            raise ArgumentError("from", path, f"{name} is a table", "give plain values")
+    return found
+
+
+def _wanted(given: dict[str, Any], *names: str) -> dict[str, Any]:
+    """The options every guarantee needs; one that is missing is an error."""
+    for name in names:
+        if given.get(name) is None:
+            examples = {"scheme": f"--scheme {SCHEMES}", "delta": "--delta 1e-5", "epsilon": "--epsilon 1"}
+            raise ArgumentError(name, None, "not given", f"pass {examples[name]}")
+    return {name: given[name] for name in (*names, "neighbouring", "orders") if given.get(name) is not None}
+
+
+def _split(given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The run in the paper's letters or in the libraries' names, whichever was used."""
+    letters = {name: given[name] for name in LETTERS if name in given}
+    library = {name: given[name] for name in LIBRARY if name in given}
+    if not library:
+        return letters, {}
+    for name in letters.keys() - set(COMMON):
+        raise ArgumentError(name, letters[name], f"mixed with {next(iter(library))}", "use one way to describe the run")
+    if isinstance(letters.get("n"), str) and _INTEGER.fullmatch(letters["n"]):
+        letters["n"] = int(letters["n"])
+    return {}, library | letters
+
+
+def _run(given: dict[str, Any]) -> Setting | TrainingRun:
+    from ..accounting import training_run
+    from ..setting import Setting
+
+    letters, library = _split(given)
+    if library:
+        if "noise_multiplier" not in library:
+            raise ArgumentError("noise_multiplier", None, "not given", "pass --noise-multiplier 1.1")
+        return training_run(**library)
+    return Setting(**letters)
+
+
+def _epsilon(arguments: argparse.Namespace) -> int:
+    from ..accounting import epsilon
+
+    given = _given(arguments)
+    wanted = _wanted(given, "delta", "scheme")
+    found = epsilon(_run(given), **wanted, conversion=arguments.conversion, certify_minimum=arguments.certify_minimum)
+    _print(arguments, found)
+    return 0
+
+
+def _delta(arguments: argparse.Namespace) -> int:
+    from ..accounting import delta
+
+    given = _given(arguments)
+    _print(arguments, delta(_run(given), **_wanted(given, "epsilon", "scheme")))
+    return 0
+
+
+def _calibrate(arguments: argparse.Namespace) -> int:
+    from ..accounting import calibrate
+    from ..setting import Setting
+
+    given = _given(arguments)
+    wanted = _wanted(given, "epsilon", "delta", "scheme")
+    wanted["target_epsilon"] = wanted.pop("epsilon")
+    letters, library = _split(given)
+    solve_for = arguments.solve_for or ("sigma" if letters else "noise_multiplier")
+    runs = [Setting(**letters)] if letters else []
+    found = calibrate(*runs, solve_for=solve_for, **wanted, **library)
+    if arguments.json:
+        record = {
+            found.solve_for: found.value if isinstance(found.value, int) else float(found.value),
+            "target_epsilon": found.target_epsilon,
+            **_record(found.guarantee),
+            "monotone": found.monotone,
+            "every": found.every,
+        }
+        print(json.dumps(record, ensure_ascii=False))
+        return 0
+    value = found.value if isinstance(found.value, int) else repr(float(found.value))
+    print(f"{found.solve_for} = {value}")
+    if found.every:
+        print("every value up to this one, the largest admitted, meets the target")
+    elif found.monotone:
+        print("all bounds in question are proved monotone in it")
+    else:
+        print("not all bounds are known to be monotone in it: the best of the values scanned")
+    _report(found.guarantee)
+    return 0
+
+
+def _compare(arguments: argparse.Namespace) -> int:
+    from ..accounting import compare
+
+    given = _given(arguments)
+    wanted = _wanted(given, "delta", "scheme")
+    epochs = None
+    if arguments.at is not None:
+        parts = [part.strip() for part in arguments.at.split(",")]
+        epochs = [int(part) if _INTEGER.fullmatch(part) else part for part in parts]
+    if arguments.plot:
+        from ..files import require_writable
+        from ..plots.comparison import check_format
+
+        check_format(arguments.plot)
+        require_writable(arguments.plot)
+    found = compare(_run(given), **wanted, epochs=epochs)
+    if arguments.plot:
+        from ..files import write_atomically
+        from ..plots.comparison import check_format, draw
+
+        write_atomically(arguments.plot, draw(found, check_format(arguments.plot)))
+    if arguments.json:
+        record = {
+            "scheme": found.scheme,
+            "neighbouring": found.neighbouring,
+            "delta": found.delta,
+            "epochs": found.epochs,
+            "epsilon": {label: [_number(value) for value in values] for label, values in found.curves},
+            "crossovers": [
+                {"K": each.K, "before": each.before, "after": each.after, "certified": each.certified}
+                for each in found.crossovers
+            ],
+            "does_not_apply": dict(found.does_not_apply),
+        }
+        print(json.dumps(record, ensure_ascii=False))
+        return 0
+    _table(found)
+    return 0
+
+
+def _table(found: Comparison) -> None:
+    print(f"certified ε at δ = {found.delta:g}, {found.scheme}, {found.neighbouring}; * smallest")
+    labels = [label for label, _ in found.curves]
+    widths = [max(len(label), 11) for label in labels]
+    print("  ".join([f"{'K':>8}", *(f"{label:>{width}}" for label, width in zip(labels, widths, strict=True))]))
+    for row, K in enumerate(found.epochs):
+        values = [values[row] for _, values in found.curves]
+        least = min(value for value in values if value is not None)
+        cells = ["-" if value is None else f"{'*' if value == least else ''}{_up(value)}" for value in values]
+        print("  ".join([f"{K:>8}", *(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))]))
+    for each in found.crossovers:
+        status = "certified" if each.certified else "not certified"
+        print(f"from K = {each.K} on {each.after} is smaller than {each.before} ({status})")
+    for label, reason in found.does_not_apply:
+        print(f"{label} does not apply: {reason}")
+
+
+def _up(value: float) -> str:
+    """A double in seven significant digits, rounded upwards."""
+    if not math.isfinite(value) or value == 0:
+        return f"{value:g}"
+    from ..enclosure import Enclosure
+
+    exact = Fraction(value)
+    return f"{float(Enclosure(exact, exact).decimals(7)[1]):.7g}"
+
+
+def _number(value: Any) -> Any:
+    """A number as JSON has it; an infinity as text."""
+    if value is None:
+        return None
+    number = float(value)
+    return number if math.isfinite(number) else str(number)
+
+
+def _record(found: Guarantee) -> dict[str, Any]:
+    return {
+        "epsilon": _number(found.epsilon),
+        "lower": _number(found.lower),
+        "delta": _number(found.delta),
+        "order": _number(found.order),
+        "bound": found.bound,
+        "scheme": found.scheme,
+        "neighbouring": found.neighbouring,
+        "hidden_state": found.hidden_state,
+        "minimum": _number(found.minimum),
+        "considered": [
+            {
+                "label": each.label,
+                "verdict": each.verdict,
+                "value": _number(each.value),
+                "order": _number(each.order),
+                "reason": each.reason,
+            }
+            for each in found.considered
+        ],
+        "hypotheses": [
+            {"hypothesis": each.hypothesis, "left": each.left, "right": each.right, "margin": each.margin}
+            for each in found.hypotheses
+        ],
+        "assumptions": list(found.assumptions),
+        "note": found.note,
+        "setting": found.setting.exact_strings(),
+    }
+
+
+def _print(arguments: argparse.Namespace, found: Guarantee) -> None:
+    if arguments.json:
+        print(json.dumps(_record(found), ensure_ascii=False))
+    else:
+        _report(found)
+
+
+def _report(found: Guarantee) -> None:
+    from ..catalogue import statement
+
+    used = statement(found.bound)
+    order = "any" if found.order is None else f"{float(found.order):g}"
+    print(f"({found.epsilon!r}, {found.delta!r})-differential privacy, certified")
+    print(f"  bound         {found.bound}: {used.title} ({used.where})")
+    print(f"  Rényi order   {order}")
+    print(f"  batches       {found.scheme}")
+    print(f"  neighbouring  {found.neighbouring}")
+    print(f"  hidden state  {'assumed: only the last iterate may be seen' if found.hidden_state else 'not needed'}")
+    if found.minimum is not None:
+        print(f"  any order     gives at least {found.minimum!r} with this bound")
+    if found.note:
+        print(f"  note          {found.note}")
+    print("  hypotheses, with this run's values")
+    for each in found.hypotheses:
+        print(f"    {each.hypothesis:28} {each.left:.6g} and {each.right:.6g}, margin {each.margin:.3g}")
+    print("  assumed, and not checked here")
+    for assumption in found.assumptions:
+        print(f"    {assumption}")
+    print("  considered")
+    for entry in found.considered:
+        value = "-" if entry.value is None else _up(entry.value)
+        print(f"    {entry.label:34} {value:>12}  {entry.verdict}: {entry.reason}")

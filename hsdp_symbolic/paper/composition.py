@@ -1,0 +1,151 @@
+"""Plain composition, for every way of making batches: needs neither convexity nor a hidden state.
+
+Neighbouring datasets differ in one record, replaced, as in the paper; for Poisson sampling with a record added or
+removed see `mironov2019`.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from sympy import Expr, Integer, binomial, exp, log
+
+from ..checks import Identity, Induction
+from ..derivation import Derivation
+from ..nodes import Dot, LogMix, Over, Plus, times
+from ..statement import Statement
+from ..symbols import (
+    ABBREVIATIONS,
+    R1,
+    R2,
+    K,
+    N,
+    S_g,
+    Y,
+    alpha,
+    b,
+    eta,
+    i,
+    n,
+    other_shift,
+    rate,
+    rho0,
+    rho_n,
+    shift,
+    sigma,
+    sigma2,
+    variance,
+    w1,
+)
+from . import gaussian
+from .fixed_order import EPOCHS, MIRONOV, ORDER, STEP_COST
+from .shuffle import joint_convexity
+
+REPLACED = "total gradients have l2-sensitivity S_g; neighbouring datasets differ in one record, replaced"
+RELEASED = "every iterate may be released"
+EACH_ONCE = (f"an epoch uses a record at most once, in any order; {RELEASED}", REPLACED)
+
+
+def _one_use(d: Derivation, size: Expr, cost: Expr) -> Expr:
+    """The Gaussian mechanism of one update whose batch, of the given size, holds the record: αρ."""
+    return d.identity(
+        "One update with the record: means at most ηS_g/size apart, noise of variance 2ησ².",
+        gaussian.renyi().subs({shift: eta * S_g / size, variance: 2 * eta * sigma2}, simultaneous=True),
+        alpha * ABBREVIATIONS[cost],
+    )
+
+
+def _composed(d: Derivation, one: Expr, count: Expr) -> Expr:
+    """Rényi composition of `count` updates that cost `one` each."""
+    product = gaussian.renyi().subs(shift**2, shift**2 + other_shift**2)
+    d.cite(
+        "Costs of successive updates add up, each given the iterates before it (witness: independent Gaussian shifts).",
+        MIRONOV,
+        Identity(gaussian.renyi() + gaussian.renyi().subs(shift, other_shift), product),
+    )
+    d.check("So i of them cost i times one.", Induction(i * one, i, 0, Integer(0), Y, Y + one, cross_check=True))
+    return count * one
+
+
+@cache
+def each_once() -> Statement:
+    """Composition where every record is used at most once an epoch."""
+    d = Derivation()
+    _one_use(d, b, rho0)
+    expr = _composed(d, alpha * rho0, K)
+    return Statement(
+        label="composition:fixed",
+        scheme="fixed",
+        kind="baseline",
+        title="Composition of Gaussian mechanisms, each record once an epoch",
+        where="not in the paper",
+        says="ε of releasing every iterate of K epochs, in whatever order batches come.",
+        bounds=r"\varepsilon",
+        relation="<=",
+        expr=expr,
+        shown=d.printed(expr, Dot(K, STEP_COST)),
+        hypotheses=(ORDER, EPOCHS, b <= n),
+        steps=tuple(d.steps),
+        assumes=EACH_ONCE,
+    )
+
+
+@cache
+def full_batch() -> Statement:
+    """Composition where every update uses all records."""
+    d = Derivation()
+    _one_use(d, n, rho_n)
+    expr = _composed(d, alpha * rho_n, K)
+    return Statement(
+        label="composition:full_batch",
+        scheme="full_batch",
+        kind="baseline",
+        title="Composition of Gaussian mechanisms on the full batch",
+        where="not in the paper",
+        says="ε of releasing every iterate of K steps on the full batch.",
+        bounds=r"\varepsilon",
+        relation="<=",
+        expr=expr,
+        shown=d.printed(expr, Dot(K, Over(times(alpha, eta, S_g**2), times(4, sigma**2, n**2)))),
+        hypotheses=(ORDER, EPOCHS),
+        steps=tuple(d.steps),
+        assumes=(RELEASED, REPLACED),
+    )
+
+
+@cache
+def sampled() -> Statement:
+    """Composition where every batch is drawn afresh and holds the record with probability b/n."""
+    d = Derivation()
+    _one_use(d, b, rho0)
+    cost = alpha * (alpha - 1) * rho0
+    d.identity(
+        "One batch of b out of n, drawn without replacement, holds the record with probability b/n "
+        "(by Poisson sampling: by definition).",
+        binomial(n - 1, b - 1) / binomial(n, b),
+        b / n,
+    )
+    mixed = joint_convexity().expr.subs({w1: rate, R1: alpha * rho0, R2: 0}, simultaneous=True)
+    one = d.identity(
+        "Batches with and without the record, mixed (lem:rootconvexity1).", mixed, LogMix(rate, cost, 0) / (alpha - 1)
+    ).subs(rate, b / n)
+    expr = _composed(d, one, K * N)
+    moment = Plus(
+        1, -Over(b, n), Dot(Over(b, n), exp(Over(times(alpha - 1, alpha, eta, S_g**2), times(4, sigma**2, b**2))))
+    )
+    return Statement(
+        label="composition:without_replacement",
+        scheme="without_replacement",
+        kind="baseline",
+        title="Composition of sampled Gaussian mechanisms, one record replaced",
+        where="not in the paper",
+        says="ε of releasing every iterate of K epochs of n/b batches, each drawn afresh.",
+        bounds=r"\varepsilon",
+        relation="<=",
+        expr=expr,
+        shown=Dot(Over(times(K, N), alpha - 1), log(moment)),
+        hypotheses=(ORDER, EPOCHS, b <= n),
+        steps=tuple(d.steps),
+        uses=("lem:rootconvexity1",),
+        assumes=(f"batches are drawn without replacement, or by Poisson sampling of rate b/n; {RELEASED}", REPLACED),
+    )

@@ -1,0 +1,43 @@
+"""The picture of `hsdp compare`: every bound over the number of epochs, the crossovers marked."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+from ..errors import ArgumentError
+
+if TYPE_CHECKING:
+    from ..accounting.compare import Comparison
+
+FORMATS = ("pdf", "png", "svg")
+
+
+def check_format(name: str) -> str:
+    """The format a file name asks for."""
+    ending = name.rpartition(".")[2].lower()
+    if ending not in FORMATS:
+        raise ArgumentError("plot", name, "no such picture format", f"end the name in .{', .'.join(FORMATS)}")
+    return ending
+
+
+def draw(found: Comparison, file_format: str) -> bytes:
+    """The comparison as a picture."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise ArgumentError("plot", file_format, "matplotlib is not installed", "pip install matplotlib") from None
+
+    figure = Figure(figsize=(6, 4), layout="constrained")
+    axes = figure.add_subplot()
+    for label, values in found.curves:
+        known = [(K, value) for K, value in zip(found.epochs, values, strict=True) if value is not None]
+        axes.plot(*zip(*known, strict=True), marker="o", markersize=3, label=label)
+    for crossover in found.crossovers:
+        axes.axvline(crossover.K, color="grey", linestyle=":", linewidth=1)
+    axes.set(xscale="log", yscale="log", xlabel="epochs K", ylabel=f"certified ε at δ = {found.delta:g}")
+    axes.set_title(f"{found.scheme}, {found.neighbouring}")
+    axes.legend(fontsize="small")
+    stream = io.BytesIO()
+    figure.savefig(stream, format=file_format, metadata={"Date": None} if file_format == "svg" else None)
+    return stream.getvalue()
