@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from ..enclosure import Enclosure
 from ..errors import ArgumentError, HsdpError
@@ -30,6 +30,14 @@ FARTHEST = 290.0
 """Orders up to 1 + 10^290, so that floats do not overflow on the way."""
 MOST_PIECES = 4000
 _FINITE = 1e300
+
+
+class Curve(Protocol):
+    """R_α as a function of the order: one bound, or a sum of several."""
+
+    def enclose(self, alpha: Fraction, /) -> Enclosure: ...
+
+    def numeric(self, alphas: Array, /) -> Array: ...
 
 
 @dataclass(frozen=True)
@@ -60,7 +68,7 @@ def admit_orders(orders: object) -> tuple[Fraction | float, ...] | None:
     return found
 
 
-def best(bound: Bound, goal: Goal, orders: Sequence[Fraction | float] | None = None) -> Best:
+def best(bound: Curve, goal: Goal, orders: Sequence[Fraction | float] | None = None) -> Best:
     """The least value of `goal` over the `orders`, or over all α > 1, certified at the order it is taken at."""
     special = _without_order(bound, goal)
     if special is not None:
@@ -73,7 +81,7 @@ def best(bound: Bound, goal: Goal, orders: Sequence[Fraction | float] | None = N
     return _certified(bound, goal, _by_float(bound, goal, finite))
 
 
-def _without_order(bound: Bound, goal: Goal) -> Best | None:
+def _without_order(bound: Curve, goal: Goal) -> Best | None:
     """The cases in which no order is to be chosen: δ = 0 and δ = 1."""
     if goal.seeks == "delta" or 0 < goal.given < 1:
         return None
@@ -85,7 +93,7 @@ def _without_order(bound: Bound, goal: Goal) -> Best | None:
     return Best(None, math.inf)
 
 
-def _certified(bound: Bound, goal: Goal, orders: Sequence[Fraction]) -> Best:
+def _certified(bound: Curve, goal: Goal, orders: Sequence[Fraction]) -> Best:
     """The certified value at the first of the `orders` at which the bound holds."""
     refused: HsdpError | None = None
     for order in orders:
@@ -97,7 +105,7 @@ def _certified(bound: Bound, goal: Goal, orders: Sequence[Fraction]) -> Best:
     raise refused
 
 
-def objective(bound: Bound, goal: Goal, alphas: Array) -> Array:
+def objective(bound: Curve, goal: Goal, alphas: Array) -> Array:
     """What is minimised (ε, or log δ), in float64; infinite where it is not known."""
     import numpy as np
 
@@ -122,7 +130,7 @@ def objective(bound: Bound, goal: Goal, alphas: Array) -> Array:
     return values
 
 
-def _by_float(bound: Bound, goal: Goal, orders: Sequence[Fraction]) -> list[Fraction]:
+def _by_float(bound: Curve, goal: Goal, orders: Sequence[Fraction]) -> list[Fraction]:
     """The orders, most promising first."""
     import numpy as np
 
@@ -133,7 +141,7 @@ def _by_float(bound: Bound, goal: Goal, orders: Sequence[Fraction]) -> list[Frac
     return [small[place] for place in np.argsort(values, kind="stable")]
 
 
-def _search(bound: Bound, goal: Goal) -> list[float]:
+def _search(bound: Curve, goal: Goal) -> list[float]:
     """log10(α − 1) for the orders to try, best first."""
     import numpy as np
 
@@ -186,7 +194,7 @@ def _highest(goal: Goal) -> float:
     return min(FARTHEST, _log10(1 / goal.given - 1))
 
 
-def _guess(bound: Bound, goal: Goal) -> float:
+def _guess(bound: Curve, goal: Goal) -> float:
     """log10(α − 1) that would be best if R_α were proportional to α."""
     slope = bound.enclose(Fraction(2)).hi / 2
     if slope == 0:
