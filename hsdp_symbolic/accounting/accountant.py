@@ -46,8 +46,8 @@ class HiddenStateAccountant:
 
     What a step does not say is said here: how batches are made (`scheme`), the dataset's size `n` and the `batch_size`
     (for Poisson sampling the sample rate will do), and what hidden-state bounds need besides: `learning_rate`, the clip
-    norm (`max_grad_norm` or `clip_norm`), strong convexity `lam` and smoothness `beta` of the regularised loss. These hold
-    for the whole run. With `released=True` every iterate may be seen, and composition alone is used.
+    norm (`max_grad_norm` or `clip_norm`), strong convexity `lam` and smoothness `beta` of the regularised loss. These
+    hold for the whole run. With `released=True` every iterate may be seen, and composition alone is used.
 
     >>> accountant = HiddenStateAccountant(
     ...     scheme="shuffle", n=50, batch_size=2, learning_rate="0.02", max_grad_norm=2, lam=1, beta=4
@@ -126,7 +126,7 @@ class HiddenStateAccountant:
     def get_epsilon(
         self, delta: Any, *, orders: Iterable[Any] | None = None, alphas: Iterable[Any] | None = None
     ) -> float:
-        """The certified ε of the steps so far, at `delta`; 0 before the first. `alphas` is Opacus' name for `orders`."""
+        """The certified ε of the steps so far; 0 before the first. `alphas` is Opacus' name for `orders`."""
         if not self.history:
             admit_delta(delta)
             return 0.0
