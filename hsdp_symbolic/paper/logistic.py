@@ -263,7 +263,8 @@ def contraction() -> Statement:
     return _contraction(
         "prop:smooth_strcvx_clip:rate",
         SMOOTHNESS,
-        "‖A‖ ≤ ½·(L² + 1) by Böhning's bound, and A bends by at most an eighth of that (prop:smooth_strcvx_clip:active).",
+        "‖A‖ ≤ ½·(L² + 1) by Böhning's bound, and A bends by at most an eighth of that "
+        "(prop:smooth_strcvx_clip:active).",
         actively_clipped().expr,
         "prop:smooth_strcvx_clip:active",
     )
