@@ -1,14 +1,14 @@
 """Regularised logistic regression with clipped gradients: which constants are proved for it, and the ε that follows.
 
-As printed, the paper's proposition on clipped gradients fails for three or more classes. So there are three cases, tried
-in turn: two classes, or clipping that never bites, where it holds; and for the rest the contraction proved here in its
-place, with which only those theorems are used that ask of the update map no more than its Lipschitz constant.
+As printed, the paper's proposition on clipped gradients fails for three or more classes. So there are three cases: two
+classes, and clipping that never bites, where it holds; and for the rest the contraction proved here in its place, with
+which only those theorems are used that ask of the update map no more than its Lipschitz constant.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -79,8 +79,9 @@ def logistic_privacy(
     """The certified ε of DP-SGD on regularised logistic regression (Algorithm 3 of the paper).
 
     Features are clipped to norm `feature_norm` (the paper's L) and a 1 is appended; the gradient of each record's
-    unregularised loss is clipped to `clip_norm`, and λθ is added to the mean. `epochs` have ⌊n/b⌋ steps each. Where no hidden-state bound is proved for
-    the constants (three or more classes, a clip norm that may bite, λ too small or a step too long), it raises.
+    unregularised loss is clipped to `clip_norm`, and λθ is added to the mean. An epoch has ⌊n/b⌋ steps. Where no
+    hidden-state bound is proved for the constants (three or more classes, a clip norm that may bite, λ too small or a
+    step too long), it raises `NotProved`.
 
     >>> run = dict(n=1000, feature_norm=1, clip_norm=1, lam="0.5", learning_rate="0.1", batch_size=50, epochs=20)
     >>> found = logistic_privacy(classes=2, noise_multiplier=8, delta="1e-5", **run)
@@ -110,8 +111,9 @@ def logistic_privacy(
     else:
         case, sources = COMPOSITION_ONLY, ()
     options: dict[str, Any] = {"delta": delta, "scheme": scheme, "neighbouring": neighbouring, "orders": orders}
+    found = epsilon(run, **options, refuse=_asks_for_more if case == MAY_BITE else None)
     return LogisticPrivacy(
-        guarantee=epsilon(run, **options, refuse=_asks_for_more if case == MAY_BITE else None),
+        guarantee=replace(found, assumptions=_assumptions(found)),
         composition=epsilon(run, **options, refuse=_is_hidden),
         case=case,
         sources=(*sources, *_conventions(run, relation)),
@@ -194,6 +196,14 @@ def _conventions(run: TrainingRun, relation: str) -> tuple[Source, ...]:
         Source("S_g", setting["S_g"], "convention", f"{REPLACE_ONE_FACTOR}·clip_norm: {whose}"),
         Source("sigma_squared", setting["sigma2"], "cor:logistic", "η/2·(noise_multiplier·clip_norm/b)²"),
     )
+
+
+def _assumptions(found: Guarantee) -> tuple[str, ...]:
+    """What is left to assume: the constants of the loss are proved, given how features and gradients are clipped."""
+    from ..paper.lsi import LOSS
+
+    left = (assumption for assumption in found.assumptions if assumption != LOSS)
+    return *statement(PROPOSITION).assumes, *left
 
 
 def _asks_for_more(found: Statement) -> str:

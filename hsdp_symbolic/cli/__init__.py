@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from ..errors import HsdpError
-from . import accounting, evidence, simulation, statements
+from . import accounting, evidence, logistic, simulation, statements
 from .common import EXAMPLE
 
-PARTS = (statements, accounting, evidence, simulation)
+PARTS = (statements, accounting, logistic, evidence, simulation)
 
 
 class _Parser(argparse.ArgumentParser):
