@@ -202,7 +202,8 @@ def _assumptions(found: Guarantee) -> tuple[str, ...]:
     """What is left to assume: the constants of the loss are proved, given how features and gradients are clipped."""
     from ..paper.lsi import LOSS
 
-    left = (assumption for assumption in found.assumptions if assumption != LOSS)
+    proved = LOSS.partition("{}")[0]
+    left = (assumption for assumption in found.assumptions if not assumption.startswith(proved))
     return *statement(PROPOSITION).assumes, *left
 
 

@@ -54,7 +54,8 @@ class _Sum:
 
     def enclose(self, alpha: Fraction, /) -> Enclosure:
         found = [(count, _least(bounds, alpha)[1]) for count, bounds in self.parts]
-        return Enclosure(sum(c * R.lo for c, R in found), sum(c * R.hi for c, R in found))
+        nothing = Fraction(0)
+        return Enclosure(sum((c * R.lo for c, R in found), nothing), sum((c * R.hi for c, R in found), nothing))
 
     def numeric(self, alphas: Array, /) -> Array:
         import numpy as np
