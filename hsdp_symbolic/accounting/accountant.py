@@ -85,6 +85,9 @@ class HiddenStateAccountant:
         if (n is None) != (batch_size is None) or (n is None and scheme != "poisson"):
             name = "n" if n is None else "batch_size"
             raise ArgumentError(name, None, f"scheme {scheme} needs it", f"pass {name}=…")
+        for name, count in (("n", n), ("batch_size", batch_size)):
+            if count is not None:
+                admit_count(name, count)
         if scheme == "full_batch" and batch_size != n:
             raise ArgumentError("batch_size", batch_size, f"a full batch holds all n = {n} records", "leave it out")
         self._facts: dict[str, Any] = {
@@ -147,7 +150,7 @@ class HiddenStateAccountant:
     def guarantee(self, delta: Any, *, orders: Iterable[Any] | None = None) -> Guarantee | Total:
         """As `get_epsilon`, with the bound used, its hypotheses and all that was considered.
 
-        Hidden-state bounds hold at the end of an epoch. Within one, composition is used, and `note` says so.
+        Most hidden-state bounds hold at the end of an epoch. Within one, composition may be all there is: see `note`.
         """
         parts, options = self._parts(), self._options(orders)
         if len(parts) > 1:
@@ -155,7 +158,7 @@ class HiddenStateAccountant:
         run = parts[0].run
         found = epsilon(run, delta=delta, scheme=self.scheme, **options)
         steps = run.steps if isinstance(run, TrainingRun) else None
-        if steps is None or self.released or self.scheme == "poisson":
+        if steps is None or found.hidden_state or self.released or self.scheme == "poisson":
             return found
         batches = self._batches()
         note = (

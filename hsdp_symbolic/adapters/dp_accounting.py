@@ -12,7 +12,9 @@ What composes is whole runs, each of which releases its last iterate; the steps 
 
 from __future__ import annotations
 
+import enum
 import math
+from collections.abc import Callable
 from typing import Any
 
 import attr
@@ -20,12 +22,24 @@ from dp_accounting import dp_event
 from dp_accounting.privacy_accountant import NeighboringRelation, PrivacyAccountant
 
 from ..accounting.accountant import HiddenStateAccountant
+from ..accounting.candidates import SCHEMES, check_scheme
 from ..accounting.conversion import admit_delta, admit_epsilon
 from ..accounting.library import TrainingRun, admit_count, training_run
 from ..accounting.several import Part, delta_of_all, epsilon_of_all
 from ..errors import ArgumentError
+from ..setting import to_fraction
 
 RELATION = "replace_one"
+Scheme = enum.Enum("Scheme", {name.upper(): name for name in SCHEMES})  # type: ignore[misc]
+"""How batches are made. An event holds no text, which dp-accounting's named tuples do not keep."""
+
+
+def _scheme(value: object) -> Any:
+    return value if isinstance(value, Scheme) else Scheme(check_scheme(value))
+
+
+def _exact(name: str) -> Callable[[Any], Any]:
+    return lambda value: None if value is None else to_fraction(name, value)
 
 
 @attr.s(frozen=True, slots=True, auto_attribs=True, kw_only=True)
@@ -34,23 +48,23 @@ class HiddenStateDpEvent(dp_event.DpEvent):
 
     `epochs` of ⌊n/batch_size⌋ steps θ ← θ − learning_rate·((Σ clipped gradients + noise)/batch_size + gradient of the
     regulariser), gradients clipped to `max_grad_norm`, noise of standard deviation noise_multiplier·max_grad_norm;
-    batches are made by `scheme`. `lam` and `beta` are strong convexity and smoothness of each record's regularised
-    loss, if it has them.
+    batches are made by `scheme` (a `Scheme` or its name). `lam` and `beta` are strong convexity and smoothness of each
+    record's regularised loss, if it has them.
     """
 
-    scheme: str
-    noise_multiplier: Any
+    scheme: Any = attr.ib(converter=_scheme)
+    noise_multiplier: Any = attr.ib(converter=_exact("noise_multiplier"))
     n: int
     batch_size: int
     epochs: int
-    learning_rate: Any = None
-    max_grad_norm: Any = 1
-    lam: Any = None
-    beta: Any = None
+    learning_rate: Any = attr.ib(converter=_exact("learning_rate"), default=None)
+    max_grad_norm: Any = attr.ib(converter=_exact("max_grad_norm"), default=1)
+    lam: Any = attr.ib(converter=_exact("lam"), default=None)
+    beta: Any = attr.ib(converter=_exact("beta"), default=None)
 
     def __attrs_post_init__(self) -> None:
         HiddenStateAccountant(
-            scheme=self.scheme, neighbouring=RELATION, n=self.n, batch_size=self.batch_size
+            scheme=self.scheme.value, neighbouring=RELATION, n=self.n, batch_size=self.batch_size
         )  # refuses a bad scheme or batch
         self.run()
 
@@ -102,7 +116,7 @@ class HiddenStatePrivacyAccountant(PrivacyAccountant):
         )
 
     def _parts(self) -> list[Part]:
-        return [Part(event.run(), event.scheme, count) for event, count in self._counts.items()]
+        return [Part(event.run(), event.scheme.value, count) for event, count in self._counts.items()]
 
     def get_epsilon(self, target_delta: float) -> float:
         """The certified ε of everything composed so far, at `target_delta`."""
