@@ -319,7 +319,10 @@ class Intervals(Rationals):
         bottom = low - error + remaining * least
         if limit is not None:
             (settled, highest), slope = limit
-            shrunk = self._error(self.power(slope, Fraction(remaining)))
+            gain = 1 - self._bounds(slope)[1]
+            # Past any precision a higher power of the slope only makes for a longer fraction.
+            enough = remaining if gain <= 0 else min(remaining, int(64 * self._engine.precision / gain) + 1)
+            shrunk = self._error(self.power(slope, Fraction(enough)))
             bottom = max(bottom, settled - shrunk * (highest - low + error))
         if top - bottom > self._engine.resolution * top * 2**40:
             return None

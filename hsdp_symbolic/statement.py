@@ -72,8 +72,17 @@ class Statement:
 
         return exact(self._program, self._admit(setting, arguments))
 
-    def enclose(self, setting: Setting, /, *, rtol: Any = "1e-20", engine: str = "arb", **arguments: Any) -> Enclosure:
-        """An interval with exact endpoints that contains the true value, of relative width at most `rtol`.
+    def enclose(
+        self,
+        setting: Setting,
+        /,
+        *,
+        rtol: Any = "1e-20",
+        atol: Fraction = Fraction(0),
+        engine: str = "arb",
+        **arguments: Any,
+    ) -> Enclosure:
+        """An interval with exact endpoints that contains the true value, of relative width at most `rtol` (or `atol`).
 
         A pair stands for a range: `enclose(run, eta=("0.01", "0.03"), alpha=15)` contains the values for every η from
         0.01 to 0.03, and little more (`rtol` does not apply). The hypotheses must hold on the whole range.
@@ -89,7 +98,7 @@ class Statement:
             arguments = {
                 name: value[0] if isinstance(value, (tuple, list)) else value for name, value in arguments.items()
             }
-        return enclose(self._program, self._admit(setting, arguments), rtol=rtol, engine=engine)
+        return enclose(self._program, self._admit(setting, arguments), rtol=rtol, atol=atol, engine=engine)
 
     def box(self, setting: Setting, /, **arguments: Any) -> Box:
         """The exact values and ranges this statement is asked for, with its hypotheses checked on all of them."""

@@ -5,6 +5,7 @@ A statement joins by having a `scheme`; nothing here names the theorems, so that
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..catalogue import labels, statement
 from ..enclosure import Enclosure
-from ..errors import ArgumentError, HsdpError, MissingArgument
+from ..errors import ArgumentError, HsdpError, MissingArgument, TooManySteps
 from ..letters import LETTERS, PARAMETERS
 from ..setting import Setting
 from ..statement import Statement
@@ -25,6 +26,9 @@ SCHEMES = ("fixed", "shuffle", "reshuffle", "without_replacement", "full_batch",
 NEIGHBOURING = ("replace_one", "add_remove")
 MOST_BATCHES_TRIED = 1000
 """Where it is not proved which batch is the worst, all are tried, up to this number."""
+NEGLIGIBLE = Fraction(1, 2**100)
+LONG_MEAN = 10**4
+LONGEST_RECURSION = 5 * 10**4
 _AVAILABLE = frozenset({letter.name for letter in PARAMETERS} | {"alpha", "j0"})
 _NO_BOUND = ("lem:", "prop:", "conversion:", "exact:", "eqn:")
 """Labels that bound no run; skipped without being derived."""
@@ -81,22 +85,39 @@ class Bound:
 
     def enclose(self, alpha: Fraction) -> Enclosure:
         """R_α, bracketed; an error where the statement's hypotheses fail."""
-        found = [self.statement.enclose(self.setting, alpha=alpha, **place) for place in self.places]
+        # (α − 1)·R is what matters: digits of a tiny R below that are not worth their time.
+        atol = NEGLIGIBLE / (alpha * max(1, self.scale))
+        found = [self.statement.enclose(self.setting, alpha=alpha, atol=atol, **place) for place in self.places]
         return Enclosure(self.scale * max(each.lo for each in found), self.scale * max(each.hi for each in found))
 
     def numeric(self, alphas: Array) -> Array:
         """R_α in float64, for looking around; infinite where the statement says nothing or a double does not do."""
         import numpy as np
 
+        if self._is_long_mean:
+            return np.array([self._double(alpha) for alpha in alphas.tolist()])
         try:
             found = [self.statement.numeric(self.setting, alpha=alphas, **place) for place in self.places]
         except HsdpError:
-            if alphas.size == 1:
-                return np.full(1, np.inf)
+            if alphas.size == 1 or np.isinf(self.numeric(alphas[:1])[0]):  # larger orders fail as well
+                return np.full(alphas.size, np.inf)
             half = alphas.size // 2
             return np.concatenate([self.numeric(alphas[:half]), self.numeric(alphas[half:])])
         worst: Array = np.maximum.reduce(found) * float(self.scale)
         return worst
+
+    @property
+    def _is_long_mean(self) -> bool:
+        """Whether float64 would go through more batches one by one than the certified view, which need not."""
+        from ..nodes import LogMeanExp
+
+        return self.statement.expr.has(LogMeanExp) and self.setting["n"] // self.setting["b"] > LONG_MEAN
+
+    def _double(self, alpha: float) -> float:
+        try:
+            return self.enclose(Fraction(alpha)).upper()
+        except HsdpError:
+            return math.inf
 
 
 def is_released(found: Statement) -> bool:
@@ -160,6 +181,7 @@ def apply(found: Statement, why: str, setting: Setting, steps: int | None, neigh
     scale = Fraction(1)
     if steps is not None and "K" in found.needs:
         setting, scale = _partial_epochs(found, setting, steps)
+    _check_length(found, setting)
     if found.label == ADD_REMOVE:
         setting = setting.replace(S_g=setting["S_g"] / 2)
     return Bound(found, setting, _places(found, setting), scale, neighbouring, why)
@@ -182,6 +204,16 @@ def _partial_epochs(found: Statement, setting: Setting, steps: int) -> tuple[Set
     if found.scheme in ("poisson", "without_replacement") and not (found.expr / K).has(K):
         return setting.replace(K=1), Fraction(steps, batches)
     return setting.replace(K=-(-steps // batches)), Fraction(1)  # a record is used at most once in each epoch begun
+
+
+def _check_length(found: Statement, setting: Setting) -> None:
+    """Refuse a recursion that neither ends nor settles, at the rate of ηλ a step, within a reasonable time."""
+    from ..nodes import Accumulated, Compounded
+
+    if found.expr.has(Accumulated, Compounded):
+        steps = int(setting["K"] * (1 if found.scheme == "full_batch" else setting["n"] // setting["b"]))
+        if steps > LONGEST_RECURSION and setting["eta"] * setting["lam"] * LONGEST_RECURSION < 20:
+            raise TooManySteps(steps, "a recursion")
 
 
 def _places(found: Statement, setting: Setting) -> tuple[Mapping[str, Any], ...]:

@@ -132,6 +132,11 @@ class Goal:
     given: Fraction
     conversion: Form = "best"
 
+    @property
+    def knows(self) -> str:
+        """The letter that is given."""
+        return "delta" if self.seeks == "epsilon" else "epsilon"
+
     def at(self, R: Enclosure, order: Fraction) -> Enclosure:
         """The certified value at one order."""
         if self.seeks == "epsilon":

@@ -150,7 +150,10 @@ def _guarantee(
     wanted = admit_orders(orders)
     bounds, refused, relation = bounds_for(run, scheme, neighbouring, refuse)
     held: list[tuple[Bound, Best]] = []
-    for bound in bounds:
+    for bound in sorted(bounds, key=_effort):
+        if held and held[-1][1].upper == 0:
+            refused.append(Considered(bound.label, "loses", None, None, f"{held[-1][0].label} already certifies 0"))
+            continue
         try:
             held.append((bound, best(bound, goal, wanted)))
         except HsdpError as error:
@@ -183,6 +186,13 @@ def _guarantee(
         minimum=least,
         note=_note(chosen, scheme, relation),
     )
+
+
+def _effort(bound: Bound) -> bool:
+    """Closed forms first: where one of them certifies 0, sums and recursions need not be evaluated."""
+    from ..nodes import Accumulated, Compounded, LogMeanExp
+
+    return bool(bound.statement.expr.has(Accumulated, Compounded, LogMeanExp))
 
 
 def _rank(entry: Considered) -> tuple[bool, float]:

@@ -28,8 +28,11 @@ REACH = 4.0
 """The first look spans so many powers of ten to either side of a guess."""
 FARTHEST = 290.0
 """Orders up to 1 + 10^290, so that floats do not overflow on the way."""
+SMALLEST = -14.0
+"""Below 1 + 10^-14 a double does not tell an order from 1."""
 MOST_PIECES = 4000
 _FINITE = 1e300
+_TINY = Fraction(1, 10**300)
 
 
 class Curve(Protocol):
@@ -116,16 +119,20 @@ def objective(bound: Curve, goal: Goal, alphas: Array) -> Array:
     known = divergence < _FINITE
     values = np.full(alphas.shape, np.inf)
     if np.any(known):
-        given = max(goal.given, Fraction(1, 10**300)) if goal.seeks == "epsilon" else min(goal.given, Fraction(10**300))
         leaves = {
-            "delta" if goal.seeks == "epsilon" else "epsilon": given,
-            **{
-                name: Samples(array, float(array.min()), float(array.max()))
-                for name, array in (("alpha", alphas[known]), ("R", divergence[known]))
-            },
+            name: Samples(array, float(array.min()), float(array.max()))
+            for name, array in (("alpha", alphas[known]), ("R", divergence[known]))
         }
-        with np.errstate(all="ignore"):
-            values[known] = evaluate_raw(goal.program, leaves)
+
+        def at(given: Fraction) -> Array:
+            with np.errstate(all="ignore"):
+                return evaluate_raw(goal.program, {**leaves, goal.knows: given})
+
+        if goal.seeks == "epsilon" and goal.given < _TINY:  # ε is linear in log δ
+            base, slope = at(Fraction(1)), at(_TINY)
+            values[known] = base + (slope - base) * (_log10(goal.given) / _log10(_TINY))
+        else:
+            values[known] = at(min(goal.given, Fraction(10**300)))
     values[np.isnan(values)] = np.inf
     return values
 
@@ -156,10 +163,10 @@ def _search(bound: Curve, goal: Goal) -> list[float]:
         grid, values = look(centre - REACH, centre + REACH, COARSE)
         place = int(np.argmin(values))
         if not np.isfinite(values[place]):
-            if centre < -FARTHEST:
+            if centre < SMALLEST:
                 break
             centre -= 2 * REACH - 1  # nothing known: only small orders are cheap
-        elif place == 0 and grid[0] > -14:
+        elif place == 0 and grid[0] > SMALLEST:
             centre -= 2 * REACH - 1
         elif place == COARSE - 1 and grid[-1] < top:
             centre = min(centre + 2 * REACH - 1, top)
@@ -196,9 +203,12 @@ def _highest(goal: Goal) -> float:
 
 def _guess(bound: Curve, goal: Goal) -> float:
     """log10(α − 1) that would be best if R_α were proportional to α."""
-    slope = bound.enclose(Fraction(2)).hi / 2
-    if slope == 0:
+    import numpy as np
+
+    estimate = float(bound.numeric(np.array([2.0]))[0])
+    if estimate == 0:
         return FARTHEST
+    slope = (Fraction(estimate) if math.isfinite(estimate) else bound.enclose(Fraction(2)).hi) / 2
     if goal.seeks == "epsilon":
         return (math.log10(-_log10(goal.given) * math.log(10) + 1) - _log10(slope)) / 2
     return _log10(goal.given + slope) - _log10(2 * slope)
@@ -262,7 +272,7 @@ def _between(low: Fraction, high: Fraction) -> Fraction:
     """A short rational near the geometric mean of two orders, less 1."""
     x, y = low - 1, high - 1
     if y > 4 * x:
-        return 1 + x * 2 ** ((y // x).bit_length() // 2)
+        return 1 + x * (1 << ((y // x).bit_length() // 2))
     return 1 + ((x + y) / 2).limit_denominator(max(2, math.ceil(1000 / (y - x))))
 
 
