@@ -428,6 +428,19 @@ class TestDpAccounting:
         with pytest.raises(ArgumentError):
             made.get_delta(-1)
 
+    def test_every_scheme_has_its_event(self, adapter, event):
+        import attr
+
+        from hsdp_symbolic.accounting.candidates import SCHEMES
+
+        assert {each.value for each in adapter.Scheme} == set(SCHEMES)
+        for scheme in SCHEMES:
+            changes = {"batch_size": 50} if scheme == "full_batch" else {}
+            made = adapter.HiddenStatePrivacyAccountant().compose(attr.evolve(event, scheme=scheme, **changes))
+            assert made.get_epsilon(1e-5) > 0
+        with pytest.raises(ArgumentError, match="a full batch"):
+            attr.evolve(event, scheme="full_batch")
+
     def test_events_survive_the_named_tuple(self, adapter, event):
         import dp_accounting as dp
 

@@ -14,15 +14,13 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Callable
 from typing import Any
 
 import attr
 from dp_accounting import dp_event
 from dp_accounting.privacy_accountant import NeighboringRelation, PrivacyAccountant
 
-from ..accounting.accountant import HiddenStateAccountant
-from ..accounting.candidates import SCHEMES, check_scheme
+from ..accounting.candidates import check_scheme
 from ..accounting.conversion import admit_delta, admit_epsilon
 from ..accounting.library import TrainingRun, admit_count, training_run
 from ..accounting.several import Part, delta_of_all, epsilon_of_all
@@ -30,16 +28,17 @@ from ..errors import ArgumentError
 from ..setting import to_fraction
 
 RELATION = "replace_one"
-Scheme = enum.Enum("Scheme", {name.upper(): name for name in SCHEMES})  # type: ignore[misc]
-"""How batches are made. An event holds no text, which dp-accounting's named tuples do not keep."""
 
 
-def _scheme(value: object) -> Any:
-    return value if isinstance(value, Scheme) else Scheme(check_scheme(value))
+class Scheme(enum.Enum):
+    """How batches are made. An event holds no text, which dp-accounting's named tuples do not keep."""
 
-
-def _exact(name: str) -> Callable[[Any], Any]:
-    return lambda value: None if value is None else to_fraction(name, value)
+    FIXED = "fixed"
+    SHUFFLE = "shuffle"
+    RESHUFFLE = "reshuffle"
+    WITHOUT_REPLACEMENT = "without_replacement"
+    FULL_BATCH = "full_batch"
+    POISSON = "poisson"
 
 
 @attr.s(frozen=True, slots=True, auto_attribs=True, kw_only=True)
@@ -52,21 +51,28 @@ class HiddenStateDpEvent(dp_event.DpEvent):
     record's regularised loss, if it has them.
     """
 
-    scheme: Any = attr.ib(converter=_scheme)
-    noise_multiplier: Any = attr.ib(converter=_exact("noise_multiplier"))
+    scheme: Any
+    noise_multiplier: Any
     n: int
     batch_size: int
     epochs: int
-    learning_rate: Any = attr.ib(converter=_exact("learning_rate"), default=None)
-    max_grad_norm: Any = attr.ib(converter=_exact("max_grad_norm"), default=1)
-    lam: Any = attr.ib(converter=_exact("lam"), default=None)
-    beta: Any = attr.ib(converter=_exact("beta"), default=None)
+    learning_rate: Any = None
+    max_grad_norm: Any = 1
+    lam: Any = None
+    beta: Any = None
 
     def __attrs_post_init__(self) -> None:
-        HiddenStateAccountant(
-            scheme=self.scheme.value, neighbouring=RELATION, n=self.n, batch_size=self.batch_size
-        )  # refuses a bad scheme or batch
-        self.run()
+        """Numbers become exact, and a run that cannot be is refused."""
+        if not isinstance(self.scheme, Scheme):
+            object.__setattr__(self, "scheme", Scheme(check_scheme(self.scheme)))
+        for name in ("noise_multiplier", "learning_rate", "max_grad_norm", "lam", "beta"):
+            value = getattr(self, name)
+            object.__setattr__(self, name, None if value is None else to_fraction(name, value))
+        run = self.run()
+        if self.scheme is Scheme.FULL_BATCH and run.setting["b"] != run.setting["n"]:
+            raise ArgumentError(
+                "batch_size", self.batch_size, f"a full batch holds all n = {self.n} records", "give batch_size = n"
+            )
 
     def run(self) -> TrainingRun:
         """The run this describes, in exact numbers."""
