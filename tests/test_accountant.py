@@ -120,6 +120,13 @@ class TestOneRun:
         )
         assert made.get_epsilon(1e-5) == epsilon(run, delta=1e-5, scheme="full_batch").epsilon
 
+    def test_a_full_batch_of_fewer_records_is_refused(self):
+        """Noise scaled for batches of 50 beside the sensitivity of a mean over 1000 would report 0.2 for 35."""
+        run = {"noise_multiplier": 8, "n": 1000, "steps": 400}
+        with pytest.raises(ArgumentError, match="a full batch holds all n = 1000"):
+            epsilon(training_run(**run, batch_size=50), delta=1e-5, scheme="full_batch")
+        assert epsilon(training_run(**run, batch_size=1000), delta=1e-5, scheme="full_batch").epsilon > 35
+
 
 class TestRefusals:
     @pytest.mark.parametrize(

@@ -79,6 +79,11 @@ def bounds_for(
     setting, steps = _unpack(run)
     chosen_scheme = check_scheme(scheme)
     relation = check_neighbouring(chosen_scheme, neighbouring)
+    if chosen_scheme == "full_batch" and isinstance(run, TrainingRun) and setting["b"] != setting["n"]:
+        # σ² and the number of epochs were computed for batches of b: ε would come out far too small
+        raise ArgumentError(
+            "batch_size", int(setting["b"]), f"a full batch holds all n = {setting['n']} records", "give batch_size = n"
+        )
     bounds, refused = [], []
     for found, why in covering(chosen_scheme, relation):
         if refuse is not None and (reason := refuse(found)):
