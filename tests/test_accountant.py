@@ -501,42 +501,99 @@ class TestOpacus:
         )
         assert 0.98 < accountant(40 * BATCHES, noise=found).get_epsilon(1e-5) <= 1
 
-    def test_a_training_run(self, adapter):
-        """A real engine, loader and optimiser: two epochs, counted by Opacus' own hook, saved and loaded."""
+    @staticmethod
+    def private(adapter, *, optimizer=None, max_grad_norm=2.0, loss_reduction="mean", batch_size=2, facts=FACTS):
+        """A real engine, its optimiser and a function that makes one step."""
         import torch
         from opacus import PrivacyEngine
         from torch.utils.data import DataLoader, TensorDataset
 
         torch.manual_seed(0)
-        adapter.register(force=True, **FACTS)
+        adapter.register(force=True, **facts)
         data = TensorDataset(torch.randn(50, 3), torch.randn(50, 1))
         model = torch.nn.Linear(3, 1)
-        optimizer = torch.optim.SGD(model.parameters(), lr=0.02, weight_decay=1.0)
+        make = optimizer or (lambda parameters: torch.optim.SGD(parameters, lr=0.02, weight_decay=1.0))
         engine = PrivacyEngine(accountant="hidden_state")
-        model, optimizer, loader = engine.make_private(
+        model, made, loader = engine.make_private(
             module=model,
-            optimizer=optimizer,
-            data_loader=DataLoader(data, batch_size=2),
+            optimizer=make(model.parameters()),
+            data_loader=DataLoader(data, batch_size=batch_size),
             noise_multiplier=NOISE,
-            max_grad_norm=2.0,
+            max_grad_norm=max_grad_norm,
+            loss_reduction=loss_reduction,
             poisson_sampling=False,
         )
-        for _ in range(2):
-            for x, y in loader:
-                optimizer.zero_grad()
+
+        def epoch(steps=BATCHES):
+            for (x, y), _ in zip(loader, range(steps), strict=False):
+                made.zero_grad()
                 torch.nn.functional.mse_loss(model(x), y).backward()
-                optimizer.step()
+                made.step()
+
+        return engine, made, epoch
+
+    def test_a_training_run(self, adapter):
+        """Two epochs, counted by the hook, saved and loaded; then the noise changes."""
+        engine, optimizer, epoch = self.private(adapter)
+        epoch()
+        epoch()
         assert len(engine.accountant) == 2 * BATCHES
         assert engine.get_epsilon(1e-5) == accountant(2 * BATCHES).get_epsilon(1e-5)
         again = type(engine.accountant)()
         again.load_state_dict(engine.accountant.state_dict())
         assert again.get_epsilon(1e-5) == engine.get_epsilon(1e-5)
         optimizer.noise_multiplier = 30
-        x, y = next(iter(loader))
-        optimizer.zero_grad()
-        torch.nn.functional.mse_loss(model(x), y).backward()
         with pytest.raises(DoesNotCompose, match="it was 20"):
-            optimizer.step()
+            epoch(1)
+
+    def test_a_learning_rate_schedule_is_noticed(self, adapter):
+        engine, optimizer, epoch = self.private(adapter)
+        epoch()
+        optimizer.param_groups[0]["lr"] = 0.01
+        with pytest.raises(DoesNotCompose, match=r"learning_rate = 0.01"):
+            epoch(1)
+        assert len(engine.accountant) == BATCHES
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"lr": 0.02, "weight_decay": 0.5}, "weight_decay = 0.5"),
+            ({"lr": 0.02, "weight_decay": 1.0, "momentum": 0.9}, "momentum = 0.9"),
+            ({"lr": 0.1, "weight_decay": 1.0}, "learning_rate = 0.1"),
+        ],
+    )
+    def test_another_step_than_was_said_is_noticed(self, adapter, options, message):
+        import torch
+
+        _, _, epoch = self.private(adapter, optimizer=lambda p: torch.optim.SGD(p, **options))
+        with pytest.raises(ArgumentError, match=message):
+            epoch(1)
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"max_grad_norm": 1.0}, "max_grad_norm = 1.0"),
+            ({"loss_reduction": "sum"}, "loss_reduction = 'sum'"),
+            ({"batch_size": 5}, "expected_batch_size = 5"),
+        ],
+    )
+    def test_another_engine_than_was_said_is_noticed(self, adapter, options, message):
+        _, _, epoch = self.private(adapter, **options)
+        with pytest.raises(ArgumentError, match=message):
+            epoch(1)
+
+    def test_another_optimiser_is_noticed_unless_composition_is_asked_for(self, adapter):
+        import torch
+
+        def adam(parameters):
+            return torch.optim.Adam(parameters, lr=0.02)
+
+        _, _, epoch = self.private(adapter, optimizer=adam)
+        with pytest.raises(ArgumentError, match="optimizer = 'Adam'"):
+            epoch(1)
+        engine, _, epoch = self.private(adapter, optimizer=adam, facts=FACTS | {"released": True})
+        epoch()
+        assert engine.get_epsilon(1e-5) == accountant(BATCHES, released=True).get_epsilon(1e-5)
 
     def test_composition_agrees_with_theirs(self, adapter):
         from opacus.accountants import RDPAccountant
