@@ -305,8 +305,14 @@ def _contraction(label: str, norm: Expr, why: str, convexity: Expr, rests_on: st
         [(eta * top_eig, Slack(q / 4 + eta * top_eig, "both positive"))],
     )
     square = q**2 + eta * q * norm / 4 + eta**2 * norm**2
-    expr = (1 - sqrt(square)) / eta
-    d.identity("Written as 1 − ηλ′, that is this λ′.", (1 - eta * expr) ** 2, square)
+    gained = lam * (1 + q) - q * norm / 4 - eta * norm**2
+    expr = gained / (1 + sqrt(square))
+    spelled = {q: ABBREVIATIONS[q]}
+    d.identity(
+        "Written as (1 − ηλ′)², λ′ = (1 − √·)/η. Times (1 + √·)/(1 + √·), so that no small difference is divided by η:",
+        (eta * gained).subs(spelled),
+        (1 - square).subs(spelled),
+    )
     return Statement(
         label=label,
         kind="proposition",
@@ -316,7 +322,7 @@ def _contraction(label: str, norm: Expr, why: str, convexity: Expr, rests_on: st
         bounds=r"\lambda'",
         relation=">=",
         expr=expr,
-        shown=d.printed(expr, Over(1 - sqrt(square), eta)),
+        shown=d.printed(expr, Over(gained, Plus(1, sqrt(square)))),
         hypotheses=(eta * lam < 1, STEP),
         steps=tuple(d.steps),
         uses=("prop:smooth", rests_on),
