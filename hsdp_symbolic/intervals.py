@@ -443,6 +443,8 @@ def _nodes(far_peak: float, reach: float, step: Fraction) -> Sequence[int]:
     margin = math.ceil(reach / unit) + 2
     centre = round(far_peak / unit)
     if centre - margin - 2 <= margin + 1:
+        if margin > MAX_NODES:  # before `len`, which fails on ranges past a machine word
+            raise TooManySteps(centre + 2 * margin, "a trapezoidal rule")
         return range(-margin, centre + margin + 3)
     if margin > MAX_NODES:
         raise TooManySteps(4 * margin, "a trapezoidal rule")

