@@ -541,7 +541,7 @@ def test_calibrated_noise_never_misses_on_many_targets():
 
 
 def test_calibrating_epochs(figure_run):
-    run = {"noise_multiplier": 1, "sample_rate": "0.01"}
+    run = {"noise_multiplier": 2, "sample_rate": "0.01"}
     found = calibrate(target_epsilon=1, delta="1e-5", scheme="poisson", solve_for="K", **run)
     assert found.guarantee.epsilon <= 1
     assert epsilon(training_run(epochs=found.value + 1, **run), delta="1e-5", scheme="poisson").epsilon > 1
@@ -650,7 +650,7 @@ def test_report(capsys, only):
     only("thm:shuffle", "composition:fixed")
     code, out, _ = cli(capsys, "epsilon", "--scheme", "shuffle", *FIGURE, "--delta", "1e-5", "--certify-minimum")
     assert code == 0
-    for text in ("0.3178285498880133", "thm:shuffle", "margin 0.38", "last iterate", "composition:fixed", "any order"):
+    for text in ("(0.31782854988", "thm:shuffle", "margin 0.38", "last iterate", "composition:fixed", "any order"):
         assert text in out
 
 

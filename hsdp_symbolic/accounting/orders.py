@@ -23,7 +23,9 @@ from .conversion import Goal, admit_order
 if TYPE_CHECKING:
     from ..arrays import Array
 
-COARSE, FINE, ROUNDS = 33, 17, 3
+COARSE, FINE, ROUNDS = 33, 17, 9
+FLAT = 1e-11
+"""The search ends where ε varies by less than this, relatively, between neighbouring orders."""
 REACH = 4.0
 """The first look spans so many powers of ten to either side of a guess."""
 FARTHEST = 290.0
@@ -190,6 +192,9 @@ def _search(bound: Curve, goal: Goal) -> list[float]:
             break
         grid, values = look(low, high, FINE)
         place = int(np.argmin(values))
+        beside = values[max(0, place - 1) : place + 2]
+        if np.all(np.isfinite(beside)) and np.ptp(beside) <= FLAT * abs(values[place]):
+            break
     if 0 < place < len(grid) - 1:
         return [_vertex(grid, values, place), float(grid[place]), first]
     return [float(grid[place]), float(grid[max(0, place - 1)]), first]
@@ -233,7 +238,7 @@ def _log10(value: Fraction) -> float:
 def _snapped(exponent: float) -> Fraction:
     """1 + 10^exponent as a short rational."""
     whole = math.floor(exponent)
-    return 1 + Fraction(f"{10 ** (exponent - whole):.5f}") * Fraction(10) ** whole
+    return 1 + Fraction(f"{10 ** (exponent - whole):.9f}") * Fraction(10) ** whole
 
 
 def minimum(bound: Bound, goal: Goal, rtol: float = 1e-3, below: Fraction | None = None) -> Fraction:
