@@ -23,6 +23,8 @@ _PLACES = {
     "prop:smooth_strcvx_clip": "paper.logistic:clipped",
     "prop:smooth_strcvx_clip:active": "paper.logistic:actively_clipped",
     "prop:smooth_strcvx_clip:active_clip": "paper.logistic:tightly_clipped",
+    "prop:smooth_strcvx_clip:rate": "paper.logistic:contraction",
+    "prop:smooth_strcvx_clip:rate_clip": "paper.logistic:tight_contraction",
     "cor:logistic": "paper.logistic:corollary",
     "lem:i_by_e_lower": "paper.postprocessing:information_lower_bound",
     "lem:LSIseq_convex": "paper.lsi:lsi_convex",

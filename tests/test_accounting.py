@@ -459,10 +459,15 @@ EXTREMES = [
 ]
 
 
+def batches_of(scheme):
+    """`LIBRARY`, with all records in the batch where the scheme says so."""
+    return LIBRARY | ({"batch_size": LIBRARY["n"]} if scheme == "full_batch" else {})
+
+
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("changes", EXTREMES, ids=str)
 def test_extremes_are_answered_in_time(scheme, changes):
-    given = {"noise_multiplier": 1, "steps": 300, **LIBRARY}
+    given = {"noise_multiplier": 1, "steps": 300, **batches_of(scheme)}
     given |= {name: value for name, value in changes.items() if name in given}
     options = {"delta": "1e-5", **{name: value for name, value in changes.items() if name in ("delta", "orders")}}
     epsilon(training_run(**{**given, "noise_multiplier": 3}), delta="1e-4", scheme=scheme)  # not the derivation's time
@@ -490,7 +495,7 @@ def test_no_sensitivity_no_loss(figure_run):
 @pytest.mark.parametrize("noise", ["1e-3", 1, 1e308])
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_extreme_deltas(scheme, noise, loss):
-    run = training_run(noise_multiplier=noise, steps=300, **LIBRARY)
+    run = training_run(noise_multiplier=noise, steps=300, **batches_of(scheme))
     found = delta(run, epsilon=loss, scheme=scheme)
     assert 0 <= found.lower <= found.delta <= 1
     if noise == 1e308 and loss == 1:
@@ -512,6 +517,8 @@ def draw_target(rng):
     size = rng.choice([1, 2, n // 25, n // 7])
     run = {"n": n, "batch_size": size, "epochs": rng.randint(1, 60), "learning_rate": "0.05", "lam": "0.5", "beta": 4}
     scheme = rng.choice(["fixed", "shuffle", "reshuffle", "full_batch", "poisson"])
+    if scheme == "full_batch":
+        run["batch_size"] = n
     target = Fraction(f"{log_uniform(0.01, 20):.6g}")
     return run, scheme, target, Fraction(f"{log_uniform(1e-12, 1e-2):.3g}")
 

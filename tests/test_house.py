@@ -63,6 +63,8 @@ class TestEverySource:
         name = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
         if name.endswith("__main__"):
             return
+        if path.parent.name == "adapters" and path.stem != "__init__":
+            pytest.importorskip(path.stem)
         results = doctest.testmod(importlib.import_module(name))
         assert results.failed == 0
 

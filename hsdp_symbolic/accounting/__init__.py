@@ -8,26 +8,34 @@
 (True, True)
 """
 
+from .accountant import DoesNotCompose, HiddenStateAccountant
 from .calibrate import Calibration, Unreachable, calibrate
 from .compare import Comparison, Crossover, compare
 from .conversion import delta_at, epsilon_at
 from .guarantee import Considered, Guarantee, Margin, delta, epsilon
 from .library import TrainingRun, training_run
+from .several import Part, Total, delta_of_all, epsilon_of_all
 
 __all__ = [
     "Calibration",
     "Comparison",
     "Considered",
     "Crossover",
+    "DoesNotCompose",
     "Guarantee",
+    "HiddenStateAccountant",
     "Margin",
+    "Part",
+    "Total",
     "TrainingRun",
     "Unreachable",
     "calibrate",
     "compare",
     "delta",
     "delta_at",
+    "delta_of_all",
     "epsilon",
     "epsilon_at",
+    "epsilon_of_all",
     "training_run",
 ]

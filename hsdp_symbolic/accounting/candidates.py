@@ -83,6 +83,18 @@ class Bound:
         """Whether the bound fails if intermediate iterates are seen; assumed unless the statement says otherwise."""
         return not is_released(self.statement)
 
+    @property
+    def same_laws(self) -> bool:
+        """Whether records have no influence at all."""
+        return self.setting["S_g"] == 0
+
+    @property
+    def sampled(self) -> bool:
+        """Whether sampled Gaussian mechanisms are summed, which takes long at high orders."""
+        from ..nodes import SampledGaussian
+
+        return bool(self.statement.expr.has(SampledGaussian))
+
     def enclose(self, alpha: Fraction) -> Enclosure:
         """R_α, bracketed; an error where the statement's hypotheses fail."""
         # (α − 1)·R is what matters: digits of a tiny R below that are not worth their time.

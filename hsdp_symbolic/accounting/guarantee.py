@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
@@ -17,6 +17,10 @@ from .orders import Best, admit_orders, best, minimum
 
 if TYPE_CHECKING:
     from sympy.core.relational import Relational
+
+    from ..statement import Statement
+
+    Refuse = Callable[[Statement], str]
 
 
 @dataclass(frozen=True)
@@ -66,14 +70,25 @@ class Guarantee:
 
 
 def bounds_for(
-    run: Setting | TrainingRun, scheme: Any, neighbouring: Any = None
+    run: Setting | TrainingRun, scheme: Any, neighbouring: Any = None, refuse: Refuse | None = None
 ) -> tuple[list[Bound], list[Considered], str]:
-    """The bounds that may hold for a run, the statements that cannot and why, and the neighbouring relation."""
+    """The bounds that may hold for a run, the statements that cannot and why, and the neighbouring relation.
+
+    `refuse` may rule out a statement for what the caller knows of the run, by returning the reason.
+    """
     setting, steps = _unpack(run)
     chosen_scheme = check_scheme(scheme)
     relation = check_neighbouring(chosen_scheme, neighbouring)
+    if chosen_scheme == "full_batch" and isinstance(run, TrainingRun) and setting["b"] != setting["n"]:
+        # σ² and the number of epochs were computed for batches of b: ε would come out far too small
+        raise ArgumentError(
+            "batch_size", int(setting["b"]), f"a full batch holds all n = {setting['n']} records", "give batch_size = n"
+        )
     bounds, refused = [], []
     for found, why in covering(chosen_scheme, relation):
+        if refuse is not None and (reason := refuse(found)):
+            refused.append(Considered(found.label, "does not apply", None, None, reason))
+            continue
         try:
             bounds.append(apply(found, why, setting, steps, relation))
         except HsdpError as error:
@@ -101,8 +116,11 @@ def epsilon(
     orders: Iterable[Any] | None = None,
     conversion: Form = "best",
     certify_minimum: bool = False,
+    refuse: Refuse | None = None,
 ) -> Guarantee:
     """The smallest ε at `delta` that any applicable statement certifies, and which one it was.
+
+    `refuse`, a function of a statement, rules it out by returning a reason.
 
     >>> run = Setting(n=50, b=2, K=40, eta="0.02", lam=1, beta=4, sigma=2, S_g=4)
     >>> found = epsilon(run, delta="1e-5", scheme="shuffle")
@@ -111,7 +129,7 @@ def epsilon(
     """
     check_form(conversion)
     return _guarantee(
-        run, Goal("epsilon", admit_delta(delta), conversion), scheme, neighbouring, orders, certify_minimum
+        run, Goal("epsilon", admit_delta(delta), conversion), scheme, neighbouring, orders, certify_minimum, refuse
     )
 
 
@@ -123,14 +141,19 @@ def delta(
     scheme: str,
     neighbouring: str | None = None,
     orders: Iterable[Any] | None = None,
+    refuse: Refuse | None = None,
 ) -> Guarantee:
     """The smallest δ at `epsilon` that any applicable statement certifies, and which one it was."""
-    return _guarantee(run, Goal("delta", admit_epsilon("epsilon", epsilon)), scheme, neighbouring, orders, False)
+    return _guarantee(
+        run, Goal("delta", admit_epsilon("epsilon", epsilon)), scheme, neighbouring, orders, False, refuse
+    )
 
 
-def _guarantee(run: Any, goal: Goal, scheme: Any, neighbouring: Any, orders: Any, certify_minimum: bool) -> Guarantee:
+def _guarantee(
+    run: Any, goal: Goal, scheme: Any, neighbouring: Any, orders: Any, certify_minimum: bool, refuse: Refuse | None
+) -> Guarantee:
     wanted = admit_orders(orders)
-    bounds, refused, relation = bounds_for(run, scheme, neighbouring)
+    bounds, refused, relation = bounds_for(run, scheme, neighbouring, refuse)
     held: list[tuple[Bound, Best]] = []
     for bound in sorted(bounds, key=_effort):
         if held and held[-1][1].upper == 0:

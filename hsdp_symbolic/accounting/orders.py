@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from ..enclosure import Enclosure
 from ..errors import ArgumentError, HsdpError
@@ -44,6 +44,20 @@ _FINITE = 1e300
 _TINY = Fraction(1, 10**300)
 
 
+class Curve(Protocol):
+    """R_α as a function of the order: one bound, or a sum of several."""
+
+    @property
+    def same_laws(self) -> bool: ...
+
+    @property
+    def sampled(self) -> bool: ...
+
+    def enclose(self, alpha: Fraction, /) -> Enclosure: ...
+
+    def numeric(self, alphas: Array, /) -> Array: ...
+
+
 @dataclass(frozen=True)
 class Best:
     """The certified value at the order chosen; `order` is None where any will do, infinite where none does."""
@@ -72,7 +86,7 @@ def admit_orders(orders: object) -> tuple[Fraction | float, ...] | None:
     return found
 
 
-def best(bound: Bound, goal: Goal, orders: Sequence[Fraction | float] | None = None) -> Best:
+def best(bound: Curve, goal: Goal, orders: Sequence[Fraction | float] | None = None) -> Best:
     """The least value of `goal` over the `orders`, or over all α > 1, certified at the order it is taken at."""
     special = _without_order(bound, goal)
     if special is not None:
@@ -85,18 +99,17 @@ def best(bound: Bound, goal: Goal, orders: Sequence[Fraction | float] | None = N
     return _certified(bound, goal, _by_float(bound, goal, finite))
 
 
-def _without_order(bound: Bound, goal: Goal) -> Best | None:
+def _without_order(bound: Curve, goal: Goal) -> Best | None:
     """The cases in which no order is to be chosen: records without influence, δ = 0 and δ = 1."""
-    same_laws = bound.setting["S_g"] == 0
-    if not same_laws and (goal.seeks == "delta" or 0 < goal.given < 1):
+    if not bound.same_laws and (goal.seeks == "delta" or 0 < goal.given < 1):
         return None
     bound.enclose(Fraction(2))  # for its hypotheses
-    if same_laws or goal.given == 1:
+    if bound.same_laws or goal.given == 1:
         return Best(Enclosure(Fraction(0), Fraction(0)), None)
     return Best(None, math.inf)
 
 
-def _certified(bound: Bound, goal: Goal, orders: Sequence[Fraction]) -> Best:
+def _certified(bound: Curve, goal: Goal, orders: Sequence[Fraction]) -> Best:
     """The certified value at the first of the `orders` at which the bound holds."""
     refused: HsdpError | None = None
     for order in orders:
@@ -108,7 +121,7 @@ def _certified(bound: Bound, goal: Goal, orders: Sequence[Fraction]) -> Best:
     raise refused
 
 
-def objective(bound: Bound, goal: Goal, alphas: Array) -> Array:
+def objective(bound: Curve, goal: Goal, alphas: Array) -> Array:
     """What is minimised (ε, or log δ), in float64; infinite where it is not known."""
     import numpy as np
 
@@ -137,7 +150,7 @@ def objective(bound: Bound, goal: Goal, alphas: Array) -> Array:
     return values
 
 
-def _by_float(bound: Bound, goal: Goal, orders: Sequence[Fraction]) -> list[Fraction]:
+def _by_float(bound: Curve, goal: Goal, orders: Sequence[Fraction]) -> list[Fraction]:
     """The orders, most promising first."""
     import numpy as np
 
@@ -148,13 +161,11 @@ def _by_float(bound: Bound, goal: Goal, orders: Sequence[Fraction]) -> list[Frac
     return [small[place] for place in np.argsort(values, kind="stable")]
 
 
-def _search(bound: Bound, goal: Goal) -> list[float]:
+def _search(bound: Curve, goal: Goal) -> list[float]:
     """log10(α − 1) for the orders to try, best first."""
     import numpy as np
 
-    from ..nodes import SampledGaussian
-
-    top = min(_highest(goal), HIGHEST_SAMPLED if bound.statement.expr.has(SampledGaussian) else FARTHEST)
+    top = min(_highest(goal), HIGHEST_SAMPLED if bound.sampled else FARTHEST)
     centre = min(_guess(bound, goal), top)
 
     def look(low: float, high: float, count: int) -> tuple[Array, Array]:
@@ -206,7 +217,7 @@ def _highest(goal: Goal) -> float:
     return min(FARTHEST, _log10(1 / goal.given - 1)) if goal.conversion == "best" else FARTHEST
 
 
-def _guess(bound: Bound, goal: Goal) -> float:
+def _guess(bound: Curve, goal: Goal) -> float:
     """log10(α − 1) that would be best if R_α were proportional to α."""
     import numpy as np
 

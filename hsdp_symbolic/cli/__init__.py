@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from ..errors import HsdpError
-from . import accounting, evidence, figures, latex, report, simulation, statements
+from . import accounting, evidence, figures, latex, logistic, report, simulation, statements
 from .common import EXAMPLE
 
-PARTS = (statements, accounting, latex, figures, evidence, simulation, report)
+PARTS = (statements, accounting, logistic, latex, figures, evidence, simulation, report)
 
 
 class _Parser(argparse.ArgumentParser):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from sympy import Integer, Matrix, Or, Rational, diff, exp, log, sqrt
+from sympy import Expr, Integer, Matrix, Or, Rational, diff, exp, log, sqrt
 
 from ..checks import Slack
 from ..derivation import Derivation
@@ -53,6 +53,7 @@ from .shuffle import shuffled
 FEATURES = "features are clipped to norm L and a constant 1 is appended; labels are one-hot"
 SMOOTHNESS = (L**2 + 1) / 2
 NEVER_CLIPS = S_g**2 >= 8 * (L**2 + 1)
+STEP = eta < 2 / (SMOOTHNESS + 2 * lam)
 CLIPPING = Or(classes <= 2, NEVER_CLIPS)
 
 
@@ -257,6 +258,79 @@ def tightly_clipped() -> Statement:
 
 
 @cache
+def contraction() -> Statement:
+    """What the update map still contracts by where clipping is active: a bound proved here, not in the paper."""
+    return _contraction(
+        "prop:smooth_strcvx_clip:rate",
+        SMOOTHNESS,
+        "‖A‖ ≤ ½·(L² + 1) by Böhning's bound, and A bends by at most an eighth of that "
+        "(prop:smooth_strcvx_clip:active).",
+        actively_clipped().expr,
+        "prop:smooth_strcvx_clip:active",
+    )
+
+
+@cache
+def tight_contraction() -> Statement:
+    """The same in terms of the clip norm."""
+    return _contraction(
+        "prop:smooth_strcvx_clip:rate_clip",
+        S_g * sqrt(L**2 + 1),
+        "‖A‖ ≤ 2·(S_g/2)·√(L² + 1), because M ≤ 2·‖p − y‖, and A bends by at most an eighth of that "
+        "(prop:smooth_strcvx_clip:active_clip).",
+        tightly_clipped().expr,
+        "prop:smooth_strcvx_clip:active_clip",
+    )
+
+
+def _contraction(label: str, norm: Expr, why: str, convexity: Expr, rests_on: str) -> Statement:
+    """The map w ↦ q·w − ηAw, A the Jacobian of a clipped gradient with ‖A‖ ≤ `norm`; q = 1 − ηλ."""
+    d = Derivation()
+    d.identity(why, lam - convexity, norm / 8)
+    d.at_most(
+        "For a clipped record and a unit vector w, ‖qw − ηAw‖² = q² − 2ηq⟨w, Aw⟩ + η²‖Aw‖² ≤ q² + ηqM/4 + η²M² (b_v "
+        "stands for ⟨w, Aw⟩, E_w2 for ‖Aw‖², M_T for M = ‖A‖).",
+        q**2 - 2 * eta * q * across + eta**2 * square_mean,
+        q**2 + eta * q * top_eig / 4 + eta**2 * top_eig**2,
+        [
+            (2 * eta * q, Slack(across + top_eig / 8, "A bends by at most M/8")),
+            (eta**2, Slack(top_eig**2 - square_mean, "‖A‖ ≤ M")),
+        ],
+    )
+    d.at_most(
+        "For a record that is not clipped the map contracts by q = 1 − ηλ (0 ⪯ A ⪯ β), which is no more; the update is "
+        "the mean over the batch, so it contracts by the larger of the two.",
+        q**2,
+        q**2 + eta * q * top_eig / 4 + eta**2 * top_eig**2,
+        [(eta * top_eig, Slack(q / 4 + eta * top_eig, "both positive"))],
+    )
+    square = q**2 + eta * q * norm / 4 + eta**2 * norm**2
+    gained = lam * (1 + q) - q * norm / 4 - eta * norm**2
+    expr = gained / (1 + sqrt(square))
+    spelled = {q: ABBREVIATIONS[q]}
+    d.identity(
+        "Written as (1 − ηλ′)², λ′ = (1 − √·)/η. Times (1 + √·)/(1 + √·), so that no small difference is divided by η:",
+        (eta * gained).subs(spelled),
+        (1 - square).subs(spelled),
+    )
+    return Statement(
+        label=label,
+        kind="proposition",
+        title="Clipped gradients: what the update still contracts by",
+        where="not in the paper; replaces Proposition 5.2 for three or more classes",
+        says="θ − ηg(θ) is (1 − ηλ′)-Lipschitz for this λ′, for any number of classes, clipping active or not.",
+        bounds=r"\lambda'",
+        relation=">=",
+        expr=expr,
+        shown=d.printed(expr, Over(gained, Plus(1, sqrt(square)))),
+        hypotheses=(eta * lam < 1, STEP),
+        steps=tuple(d.steps),
+        uses=("prop:smooth", rests_on),
+        assumes=(FEATURES, "per-example gradients of the unregularised loss are clipped to S_g/2, then λθ is added"),
+    )
+
+
+@cache
 def corollary() -> Statement:
     """`cor:logistic`, under what `prop:smooth_strcvx_clip` establishes."""
     d = Derivation()
@@ -274,7 +348,6 @@ def corollary() -> Statement:
     expr = eps_norm + shuffled().expr.subs(rho0, rho_mul)
     first = Dot(Over(2 * alpha, sigma_mul**2), q ** times(2, j - 1), Over(1, GeometricSum(q**2, j)))
     shown = Plus(eps_norm, *shuffled().shown.args)
-    step_size = eta < 2 / (SMOOTHNESS + 2 * lam)
     return Statement(
         label="cor:logistic",
         scheme="shuffle",
@@ -287,7 +360,7 @@ def corollary() -> Statement:
         expr=expr,
         shown=d.printed(expr, shown, first_epoch=undisplay(first), index=j),
         also=((r"\varepsilon_0^{j}(\alpha)", first),),
-        hypotheses=(ORDER, EPOCHS, TWO_BATCHES, step_size, CLIPPING),
+        hypotheses=(ORDER, EPOCHS, TWO_BATCHES, STEP, CLIPPING),
         steps=tuple(d.steps),
         uses=("thm:shuffle", "prop:smooth_strcvx_clip"),
         assumes=(FEATURES, "only the last iterate is released; neighbouring datasets differ in one record, replaced"),

@@ -1,0 +1,305 @@
+"""`HiddenStateAccountant`: the accountant as an object that is told of every step, in the shape Opacus users know.
+
+Guarantee: `get_epsilon` never returns less than the true ε of the bound it uses for the steps it was told of, and
+whatever a hidden-state bound does not cover raises: a parameter that changes in mid-run, a step after a release.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, MutableMapping
+from copy import deepcopy
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from ..errors import ArgumentError
+from ..setting import to_fraction
+from .candidates import check_neighbouring, check_scheme, is_released
+from .conversion import admit_delta, admit_epsilon
+from .guarantee import Guarantee, delta, epsilon
+from .library import TrainingRun, admit_count, training_run
+from .several import Part, Total, delta_of_all, epsilon_of_all
+
+if TYPE_CHECKING:
+    from ..statement import Statement
+
+MECHANISM = "hidden_state"
+_SAMPLED = ("poisson", "without_replacement")
+"""Schemes in which every step draws its batch afresh, so that a step is like any other wherever it stands."""
+_WHAT_COMPOSES = (
+    "what does compose: (1) all iterates released, HiddenStateAccountant(…, released=True), which accounts by "
+    "composition; (2) end this run here, begin another from the released iterate with an accountant of its own (and "
+    "batches shuffled anew), and add the two with hsdp_symbolic.accounting.epsilon_of_all"
+)
+
+
+class DoesNotCompose(ArgumentError):
+    """What was done is outside every hidden-state bound; the message says what to do instead."""
+
+    def __init__(self, argument: str, value: object, problem: str) -> None:
+        super().__init__(argument, value, problem, _WHAT_COMPOSES)
+
+
+class HiddenStateAccountant:
+    """Counts the steps of one training run and gives its certified ε.
+
+    What a step does not say is said here: how batches are made (`scheme`), the dataset's size `n` and the `batch_size`
+    (for Poisson sampling the sample rate will do), and what hidden-state bounds need besides: `learning_rate`, the clip
+    norm (`max_grad_norm` or `clip_norm`), strong convexity `lam` and smoothness `beta` of the regularised loss. These
+    hold for the whole run. With `released=True` every iterate may be seen, and composition alone is used.
+
+    >>> accountant = HiddenStateAccountant(
+    ...     scheme="shuffle", n=50, batch_size=2, learning_rate="0.02", max_grad_norm=2, lam=1, beta=4
+    ... )
+    >>> for _ in range(40 * 25):
+    ...     accountant.step(noise_multiplier=20, sample_rate=1 / 25)
+    >>> round(accountant.get_epsilon(delta=1e-5), 6)
+    0.317829
+    """
+
+    history: list[tuple[Any, Any, int]]
+    """(noise multiplier, sample rate, number of steps), as in Opacus."""
+
+    def __init__(
+        self,
+        *,
+        scheme: str,
+        n: int | None = None,
+        batch_size: int | None = None,
+        learning_rate: Any = None,
+        max_grad_norm: Any = None,
+        clip_norm: Any = None,
+        lam: Any = None,
+        beta: Any = None,
+        neighbouring: str | None = None,
+        released: bool = False,
+    ) -> None:
+        self.scheme = check_scheme(scheme)
+        self.neighbouring = check_neighbouring(scheme, neighbouring)
+        if not isinstance(released, bool):
+            raise ArgumentError("released", released, "neither True nor False", "give one of the two")
+        self.released = released
+        if scheme == "full_batch" and batch_size is None:
+            batch_size = n
+        if (n is None) != (batch_size is None) or (n is None and scheme != "poisson"):
+            name = "n" if n is None else "batch_size"
+            raise ArgumentError(name, None, f"scheme {scheme} needs it", f"pass {name}=…")
+        for name, count in (("n", n), ("batch_size", batch_size)):
+            if count is not None:
+                admit_count(name, count)
+        if scheme == "full_batch" and batch_size != n:
+            raise ArgumentError("batch_size", batch_size, f"a full batch holds all n = {n} records", "leave it out")
+        self._facts: dict[str, Any] = {
+            "learning_rate": learning_rate,
+            "max_grad_norm": max_grad_norm,
+            "clip_norm": clip_norm,
+            "lam": lam,
+            "beta": beta,
+        }
+        self._n, self._batch_size = n, batch_size
+        self.history = []
+        self._released_after: int | None = None
+        self._run(1, self._usual_rate() or 1, 1)  # so that bad facts are refused now
+
+    def step(self, *, noise_multiplier: Any, sample_rate: Any) -> None:
+        """One update was made with this noise and sample rate."""
+        if self._released_after is not None and not self.released:
+            raise DoesNotCompose(
+                "release",
+                self._released_after,
+                f"the iterate after {self._released_after} steps was released, and hidden-state bounds hold for runs "
+                "of which only the last iterate is seen",
+            )
+        if self.history:
+            noise, rate, steps = self.history[-1]
+            if noise == noise_multiplier and rate == sample_rate:
+                self.history[-1] = (noise, rate, steps + 1)
+                return
+            self._check_change(noise_multiplier, sample_rate)
+        self._run(noise_multiplier, sample_rate, 1)
+        self.history.append((noise_multiplier, sample_rate, 1))
+
+    def release(self) -> None:
+        """The current iterate is made public. It is the last: unless `released=True`, a later step raises."""
+        if not len(self):
+            raise ArgumentError("release", 0, "no step was made yet", "call step() first; the start is public anyway")
+        self._released_after = len(self)
+
+    def get_epsilon(
+        self, delta: Any, *, orders: Iterable[Any] | None = None, alphas: Iterable[Any] | None = None
+    ) -> float:
+        """The certified ε of the steps so far; 0 before the first. `alphas` is Opacus' name for `orders`."""
+        if not self.history:
+            admit_delta(delta)
+            return 0.0
+        if orders is not None and alphas is not None:
+            raise ArgumentError("alphas", alphas, "orders is given too", "give one of the two")
+        return self.guarantee(delta, orders=alphas if orders is None else orders).epsilon
+
+    def get_delta(self, epsilon: Any, *, orders: Iterable[Any] | None = None) -> float:
+        """The certified δ of the steps so far, at `epsilon`; 0 before the first."""
+        if not self.history:
+            admit_epsilon("epsilon", epsilon)
+            return 0.0
+        parts, options = self._parts(), self._options(orders)
+        if len(parts) > 1:
+            return delta_of_all(parts, epsilon=epsilon, **options).delta
+        return delta(parts[0].run, epsilon=epsilon, scheme=self.scheme, **options).delta
+
+    def guarantee(self, delta: Any, *, orders: Iterable[Any] | None = None) -> Guarantee | Total:
+        """As `get_epsilon`, with the bound used, its hypotheses and all that was considered.
+
+        Most hidden-state bounds hold at the end of an epoch. Within one, composition may be all there is: see `note`.
+        """
+        parts, options = self._parts(), self._options(orders)
+        if len(parts) > 1:
+            return epsilon_of_all(parts, delta=delta, **options)
+        run = parts[0].run
+        found = epsilon(run, delta=delta, scheme=self.scheme, **options)
+        steps = run.steps if isinstance(run, TrainingRun) else None
+        if steps is None or found.hidden_state or self.released or self.scheme == "poisson":
+            return found
+        batches = self._batches()
+        note = (
+            f"{steps} steps end within an epoch of {batches}; hidden-state bounds hold at its end, so this is "
+            f"composition (next end: {-(-steps // batches) * batches} steps)"
+        )
+        return replace(found, note=note)
+
+    def __len__(self) -> int:
+        """Number of steps so far."""
+        return sum(steps for _, _, steps in self.history)
+
+    @classmethod
+    def mechanism(cls) -> str:
+        return MECHANISM
+
+    def state_dict(self, destination: MutableMapping[str, Any] | None = None) -> MutableMapping[str, Any]:
+        """The history, for a checkpoint; the facts given at construction are not part of it, but are compared."""
+        found: MutableMapping[str, Any] = OrderedDict() if destination is None else destination
+        found["history"] = deepcopy(self.history)
+        found["mechanism"] = self.mechanism()
+        found["released_after"] = self._released_after
+        found["facts"] = self._fingerprint()
+        return found
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Restore a history saved by an accountant of the same facts, or raise."""
+        if not isinstance(state_dict, Mapping) or not {"history", "mechanism"} <= state_dict.keys():
+            raise ArgumentError("state_dict", state_dict, "no saved accountant", "pass what state_dict() returned")
+        if state_dict["mechanism"] != self.mechanism():
+            raise ArgumentError(
+                "state_dict",
+                state_dict["mechanism"],
+                "saved by another kind of accountant",
+                "load it into one of that kind",
+            )
+        facts = state_dict.get("facts", {})
+        for name, value in self._fingerprint().items():
+            if facts.get(name) != value:
+                raise ArgumentError(
+                    "state_dict", facts.get(name), f"its {name} differs from {value}", "use the same facts for one run"
+                )
+        before = self.history, self._released_after
+        self.history = [tuple(entry) for entry in state_dict["history"]]
+        self._released_after = state_dict.get("released_after")
+        try:
+            if self.history:
+                self._parts()
+        except ArgumentError:
+            self.history, self._released_after = before
+            raise
+
+    def _fingerprint(self) -> dict[str, str]:
+        """The facts as exact text, so that they can be compared after any kind of storage."""
+        facts = self._run(1, self._usual_rate() or 1, 1).setting.replace(K=None).exact_strings()
+        return {"scheme": self.scheme, "neighbouring": self.neighbouring, "released": str(self.released), **facts}
+
+    def _options(self, orders: Iterable[Any] | None) -> dict[str, Any]:
+        return {"neighbouring": self.neighbouring, "orders": orders, "refuse": _hidden if self.released else None}
+
+    def _batches(self) -> int:
+        return 1 if self._n is None or self._batch_size is None else self._n // self._batch_size
+
+    def _usual_rate(self) -> Fraction | None:
+        return None if self._n is None or self._batch_size is None else Fraction(self._batch_size, self._n)
+
+    def _check_change(self, noise_multiplier: Any, sample_rate: Any) -> None:
+        """Whether the parameters of a step may differ from those before."""
+        noise, rate, _ = self.history[-1]
+        name, old, new = (
+            ("noise_multiplier", noise, noise_multiplier)
+            if noise != noise_multiplier
+            else ("sample_rate", rate, sample_rate)
+        )
+        if not self.released:
+            raise DoesNotCompose(
+                name,
+                new,
+                f"it was {old} for {len(self)} steps, and hidden-state bounds hold for runs of one kind of step",
+            )
+        if self.scheme not in _SAMPLED and len(self) % self._batches():
+            raise ArgumentError(
+                name, new, f"it changes within an epoch of {self._batches()} steps", "change it at the end of an epoch"
+            )
+
+    def _parts(self) -> list[Part]:
+        """The run, from the history (which Opacus also writes itself)."""
+        if not self.history:
+            raise ArgumentError("history", [], "no step was made yet", "call step() after every update")
+        if len(self.history) > 1 and not self.released:
+            raise DoesNotCompose("history", self.history, "parameters change in mid-run")
+        parts = [Part(self._run(*_entry(entry)), self.scheme) for entry in self.history]
+        for part in parts[:-1]:
+            if self.scheme not in _SAMPLED and isinstance(part.run, TrainingRun) and part.run.steps is not None:
+                raise ArgumentError(
+                    "history", self.history, "parameters change within an epoch", "change them at the end of an epoch"
+                )
+        return parts
+
+    def _run(self, noise_multiplier: Any, sample_rate: Any, steps: Any) -> TrainingRun:
+        facts = {name: value for name, value in self._facts.items() if value is not None}
+        if self.scheme == "poisson":
+            rate = _exact_rate(sample_rate)
+            return training_run(noise_multiplier=noise_multiplier, sample_rate=rate, steps=steps, **facts)
+        run = training_run(
+            noise_multiplier=noise_multiplier, n=self._n, batch_size=self._batch_size, steps=steps, **facts
+        )
+        self._check_rate(sample_rate)
+        return run
+
+    def _check_rate(self, sample_rate: Any) -> None:
+        """A sample rate that is not the one of `n` and `batch_size` means that the batches are not what was said."""
+        rate, usual = _exact_rate(sample_rate), self._usual_rate()
+        assert usual is not None
+        allowed = {usual, Fraction(1, self._batches())}
+        if not any(abs(rate - each) <= each / 10**12 for each in allowed):
+            problem = f"batches of {self._batch_size} from n = {self._n} have rate {usual}"
+            remedy = "pass that rate; if a data loader adds a shorter last batch, drop it (drop_last=True)"
+            raise ArgumentError("sample_rate", sample_rate, problem, remedy)
+
+
+def _hidden(found: Statement) -> str:
+    return "" if is_released(found) else "every iterate may be seen"
+
+
+def _exact_rate(sample_rate: object) -> Fraction:
+    """The rate meant: a float that is 1/m to the last bit means 1/m, which its decimals may undercut."""
+    rate = to_fraction("sample_rate", sample_rate)
+    if not 0 < rate <= 1:
+        raise ArgumentError(
+            "sample_rate", sample_rate, "a record is sampled with probability above 0, at most 1", "give b/n, e.g. 0.01"
+        )
+    whole = round(1 / rate)
+    if isinstance(sample_rate, float) and sample_rate == 1 / whole:
+        return Fraction(1, whole)
+    return rate
+
+
+def _entry(entry: object) -> tuple[Any, Any, int]:
+    """One entry of a history that may have been written by others."""
+    if not isinstance(entry, (tuple, list)) or len(entry) != 3:
+        raise ArgumentError("history", entry, "no entry of a history", "give (noise_multiplier, sample_rate, steps)")
+    noise, rate, steps = entry
+    return noise, rate, admit_count("steps", steps)

@@ -1,0 +1,150 @@
+"""Several runs on one dataset, each of which releases its last iterate: Rényi divergences of one order add up.
+
+This is what does compose. A run may start from what an earlier one released, because every bound here holds for any
+start; where batches are shuffled, each run shuffles anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from ..enclosure import Enclosure
+from ..errors import ArgumentError, HsdpError
+from ..setting import Setting
+from .candidates import Bound
+from .conversion import Goal, admit_delta, admit_epsilon
+from .guarantee import bounds_for
+from .library import TrainingRun, admit_count
+from .orders import admit_orders, best
+
+if TYPE_CHECKING:
+    from ..arrays import Array
+    from .guarantee import Refuse
+
+
+@dataclass(frozen=True)
+class Part:
+    """A run, how its batches are made, and how many times it is repeated."""
+
+    run: Setting | TrainingRun
+    scheme: str
+    count: int = 1
+
+
+@dataclass(frozen=True)
+class Total:
+    """(ε, δ) of all parts together; `bounds` names the bound used for each part, at the one order used for all."""
+
+    epsilon: float
+    delta: float
+    lower: float
+    order: Fraction | float | None
+    bounds: tuple[str, ...]
+    neighbouring: str
+
+
+@dataclass(frozen=True)
+class _Sum:
+    """Σ count·R_α, for each part the least of its bounds at that order."""
+
+    parts: tuple[tuple[int, tuple[Bound, ...]], ...]
+
+    @property
+    def same_laws(self) -> bool:
+        return all(bound.same_laws for _, bounds in self.parts for bound in bounds)
+
+    @property
+    def sampled(self) -> bool:
+        return any(bound.sampled for _, bounds in self.parts for bound in bounds)
+
+    def enclose(self, alpha: Fraction, /) -> Enclosure:
+        found = [(count, _least(bounds, alpha)[1]) for count, bounds in self.parts]
+        nothing = Fraction(0)
+        return Enclosure(sum((c * R.lo for c, R in found), nothing), sum((c * R.hi for c, R in found), nothing))
+
+    def numeric(self, alphas: Array, /) -> Array:
+        import numpy as np
+
+        total = np.zeros(alphas.shape)
+        for count, bounds in self.parts:
+            total += count * np.minimum.reduce([bound.numeric(alphas) for bound in bounds])
+        return total
+
+
+def _least(bounds: Sequence[Bound], alpha: Fraction) -> tuple[str, Enclosure]:
+    """The least upper bound at one order, among those that hold there."""
+    found, refused = [], None
+    for bound in bounds:
+        try:
+            found.append((bound.label, bound.enclose(alpha)))
+        except HsdpError as error:
+            refused = error
+    if not found:
+        assert refused is not None
+        raise refused
+    return min(found, key=lambda pair: pair[1].hi)
+
+
+def epsilon_of_all(
+    parts: Iterable[Part],
+    /,
+    *,
+    delta: Any,
+    neighbouring: str | None = None,
+    orders: Iterable[Any] | None = None,
+    refuse: Refuse | None = None,
+) -> Total:
+    """ε at `delta` of several runs on one dataset, each releasing its last iterate.
+
+    >>> run = Setting(n=50, b=2, K=40, eta="0.02", lam=1, beta=4, sigma=2, S_g=4)
+    >>> found = epsilon_of_all([Part(run, "shuffle", count=2)], delta="1e-5")
+    >>> found.bounds, 0.3178 < found.epsilon < 2 * 0.3178
+    (('thm:shuffle',), True)
+    """
+    return _total(parts, Goal("epsilon", admit_delta(delta)), neighbouring, orders, refuse)
+
+
+def delta_of_all(
+    parts: Iterable[Part],
+    /,
+    *,
+    epsilon: Any,
+    neighbouring: str | None = None,
+    orders: Iterable[Any] | None = None,
+    refuse: Refuse | None = None,
+) -> Total:
+    """δ at `epsilon` of several runs on one dataset, each releasing its last iterate."""
+    return _total(parts, Goal("delta", admit_epsilon("epsilon", epsilon)), neighbouring, orders, refuse)
+
+
+def _total(parts: Iterable[Part], goal: Goal, neighbouring: str | None, orders: Any, refuse: Refuse | None) -> Total:
+    summands, relations = [], set()
+    for part in parts:
+        if not isinstance(part, Part):
+            raise ArgumentError("parts", part, f"a {type(part).__name__} is no part", "give Part(run, scheme)")
+        bounds, refused, relation = bounds_for(part.run, part.scheme, neighbouring, refuse)
+        if not bounds:
+            reasons = "; ".join(f"{each.label}: {each.reason}" for each in refused)
+            raise ArgumentError("run", part.run, f"no statement for {part.scheme} applies", f"see why: {reasons}")
+        summands.append((admit_count("count", part.count), tuple(bounds)))
+        relations.add(relation)
+    if not summands:
+        raise ArgumentError("parts", (), "no run at all", "give at least one Part(run, scheme)")
+    if len(relations) > 1:
+        raise ArgumentError(
+            "neighbouring", neighbouring, "the runs differ in it, and such guarantees do not add", "use 'replace_one'"
+        )
+    found = best(_Sum(tuple(summands)), goal, admit_orders(orders))
+    order = found.order if isinstance(found.order, Fraction) else Fraction(2)
+    given = float(goal.given) or (5e-324 if goal.given else 0.0)
+    return Total(
+        epsilon=found.upper if goal.seeks == "epsilon" else given,
+        delta=found.upper if goal.seeks == "delta" else given,
+        lower=found.lower,
+        order=found.order,
+        bounds=tuple(_least(bounds, order)[0] for _, bounds in summands),
+        neighbouring=relations.pop(),
+    )

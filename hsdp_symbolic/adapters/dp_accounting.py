@@ -1,0 +1,141 @@
+"""Hidden-state runs for Google's dp-accounting: an event that describes a run, and an accountant that composes runs.
+
+What composes is whole runs, each of which releases its last iterate; the steps inside a run do not.
+
+>>> event = HiddenStateDpEvent(
+...     scheme="shuffle", noise_multiplier=20, n=50, batch_size=2, epochs=40, learning_rate="0.02", max_grad_norm=2,
+...     lam=1, beta=4,
+... )
+>>> round(HiddenStatePrivacyAccountant().compose(event).get_epsilon(1e-5), 6)
+0.317829
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+from typing import Any
+
+import attr
+from dp_accounting import dp_event
+from dp_accounting.privacy_accountant import NeighboringRelation, PrivacyAccountant
+
+from ..accounting.candidates import check_scheme
+from ..accounting.conversion import admit_delta, admit_epsilon
+from ..accounting.library import TrainingRun, admit_count, training_run
+from ..accounting.several import Part, delta_of_all, epsilon_of_all
+from ..errors import ArgumentError
+from ..setting import to_fraction
+
+RELATION = "replace_one"
+
+
+class Scheme(enum.Enum):
+    """How batches are made. An event holds no text, which dp-accounting's named tuples do not keep."""
+
+    FIXED = "fixed"
+    SHUFFLE = "shuffle"
+    RESHUFFLE = "reshuffle"
+    WITHOUT_REPLACEMENT = "without_replacement"
+    FULL_BATCH = "full_batch"
+    POISSON = "poisson"
+
+
+@attr.s(frozen=True, slots=True, auto_attribs=True, kw_only=True)
+class HiddenStateDpEvent(dp_event.DpEvent):
+    """Noisy mini-batch gradient descent of which only the last iterate is seen.
+
+    `epochs` of ⌊n/batch_size⌋ steps θ ← θ − learning_rate·((Σ clipped gradients + noise)/batch_size + gradient of the
+    regulariser), gradients clipped to `max_grad_norm`, noise of standard deviation noise_multiplier·max_grad_norm;
+    batches are made by `scheme` (a `Scheme` or its name). `lam` and `beta` are strong convexity and smoothness of each
+    record's regularised loss, if it has them.
+    """
+
+    scheme: Any
+    noise_multiplier: Any
+    n: int
+    batch_size: int
+    epochs: int
+    learning_rate: Any = None
+    max_grad_norm: Any = 1
+    lam: Any = None
+    beta: Any = None
+
+    def __attrs_post_init__(self) -> None:
+        """Numbers become exact, and a run that cannot be is refused."""
+        if not isinstance(self.scheme, Scheme):
+            object.__setattr__(self, "scheme", Scheme(check_scheme(self.scheme)))
+        for name in ("noise_multiplier", "learning_rate", "max_grad_norm", "lam", "beta"):
+            value = getattr(self, name)
+            object.__setattr__(self, name, None if value is None else to_fraction(name, value))
+        run = self.run()
+        if self.scheme is Scheme.FULL_BATCH and run.setting["b"] != run.setting["n"]:
+            raise ArgumentError(
+                "batch_size", self.batch_size, f"a full batch holds all n = {self.n} records", "give batch_size = n"
+            )
+
+    def run(self) -> TrainingRun:
+        """The run this describes, in exact numbers."""
+        names = ("noise_multiplier", "n", "batch_size", "epochs", "learning_rate", "max_grad_norm", "lam", "beta")
+        return training_run(**{name: getattr(self, name) for name in names})
+
+
+class HiddenStatePrivacyAccountant(PrivacyAccountant):
+    """Composes `HiddenStateDpEvent`s, under replacement of one record; certified, never below the bound used."""
+
+    def __init__(self, neighboring_relation: NeighboringRelation = NeighboringRelation.REPLACE_ONE) -> None:
+        if neighboring_relation is not NeighboringRelation.REPLACE_ONE:
+            raise ArgumentError(
+                "neighboring_relation",
+                neighboring_relation,
+                "hidden-state bounds are for datasets that differ in one record, replaced",
+                "use NeighboringRelation.REPLACE_ONE",
+            )
+        super().__init__(neighboring_relation)
+        self._counts: dict[HiddenStateDpEvent, int] = {}
+        self._non_private = False
+
+    def _maybe_compose(
+        self, event: dp_event.DpEvent, count: int, do_compose: bool
+    ) -> PrivacyAccountant.CompositionErrorDetails | None:
+        match event:
+            case dp_event.NoOpDpEvent():
+                return None
+            case dp_event.NonPrivateDpEvent():
+                self._non_private |= do_compose and count > 0
+                return None
+            case dp_event.SelfComposedDpEvent():
+                return self._maybe_compose(event.event, event.count * count, do_compose)
+            case dp_event.ComposedDpEvent():
+                found = (self._maybe_compose(each, count, do_compose) for each in event.events)
+                return next((error for error in found if error is not None), None)
+            case HiddenStateDpEvent():
+                if do_compose and count:
+                    self._counts[event] = self._counts.get(event, 0) + admit_count("count", count)
+                return None
+        return PrivacyAccountant.CompositionErrorDetails(
+            invalid_event=event,
+            error_message=(
+                "a hidden-state run is one HiddenStateDpEvent, and composes with other whole runs only: single steps "
+                "do not compose under a hidden-state bound; for them use dp_accounting.rdp.RdpAccountant"
+            ),
+        )
+
+    def _parts(self) -> list[Part]:
+        return [Part(event.run(), event.scheme.value, count) for event, count in self._counts.items()]
+
+    def get_epsilon(self, target_delta: float) -> float:
+        """The certified ε of everything composed so far, at `target_delta`."""
+        probability = admit_delta(target_delta)
+        if self._non_private:
+            return math.inf
+        if not self._counts:
+            return 0.0
+        return epsilon_of_all(self._parts(), delta=probability, neighbouring=RELATION).epsilon
+
+    def get_delta(self, target_epsilon: float) -> float:
+        """The certified δ of everything composed so far, at `target_epsilon`."""
+        loss = admit_epsilon("target_epsilon", target_epsilon)
+        if self._non_private:
+            return 1.0
+        return delta_of_all(self._parts(), epsilon=loss, neighbouring=RELATION).delta if self._counts else 0.0

@@ -1,0 +1,137 @@
+"""`hsdp logistic`: the certified ε of a regularised logistic regression, and a worked example of one."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from ..errors import ArgumentError
+from . import accounting
+from .common import Command
+
+if TYPE_CHECKING:
+    from ..accounting.logistic import LogisticPrivacy
+    from ..examples.logistic import Trained
+
+PARAMETERS = {
+    "n": (("--n",), "number of records"),
+    "classes": (("--classes",), "number of classes"),
+    "feature_norm": (("--feature-norm", "--L"), "norm features are clipped to, before a 1 is appended"),
+    "clip_norm": (("--clip-norm", "--clip"), "norm each record's gradient is clipped to"),
+    "lam": (("--lam",), "strength of the regulariser (lam/2)*|theta|^2"),
+    "learning_rate": (("--learning-rate", "--eta"), "step size"),
+    "batch_size": (("--batch-size", "--batch", "--b"), "size of a mini-batch"),
+    "epochs": (("--epochs", "--K"), "number of epochs of n/b updates"),
+    "noise_multiplier": (("--noise-multiplier",), "noise standard deviation over the clip norm"),
+}
+COUNTS = ("n", "classes", "batch_size", "epochs", "seed")
+_INTEGER = re.compile(r"[+-]?\d{1,40}", re.ASCII)
+EXAMPLE = (
+    "hsdp logistic --n 2000 --classes 2 --feature-norm 1 --clip 0.5 --lam 0.05 --eta 0.5 --batch 100 --epochs 30 "
+    "--noise-multiplier 10 --delta 1e-5"
+)
+
+
+def register(command: Command) -> None:
+    sub = command("logistic", _logistic, "the certified epsilon of a regularised logistic regression")
+    sub.epilog = f"example: {EXAMPLE}"
+    for name, (flags, meaning) in PARAMETERS.items():
+        sub.add_argument(*flags, dest=name, metavar="X", help=meaning)
+    sub.add_argument("--delta", metavar="X", help="probability with which epsilon may be exceeded, e.g. 1e-5")
+    sub.add_argument(
+        "--scheme", default="shuffle", metavar="S", help=f"how batches are made: {accounting.SCHEMES} (default shuffle)"
+    )
+    sub.add_argument("--neighbouring", metavar="R", help="replace_one or add_remove (default for poisson)")
+    sub.add_argument(
+        "--demo", action="store_true", help="train it on data made in place; what is not given has an example's value"
+    )
+    sub.add_argument("--seed", metavar="X", default="0", help="of the example's data and noise (default 0)")
+    sub.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def _logistic(arguments: argparse.Namespace) -> int:
+    given = {name: _number(name, getattr(arguments, name)) for name in PARAMETERS}
+    given = {name: value for name, value in given.items() if value is not None}
+    if arguments.demo:
+        return _demonstrate(arguments, given)
+    for name, (flags, meaning) in PARAMETERS.items():
+        if name not in given:
+            raise ArgumentError(name, None, f"not given ({meaning})", f"pass {flags[0]}, or try --demo")
+    if arguments.delta is None:
+        raise ArgumentError("delta", None, "not given", "pass --delta 1e-5")
+    from ..accounting.logistic import logistic_privacy
+
+    found = logistic_privacy(
+        **given, delta=arguments.delta, scheme=arguments.scheme, neighbouring=arguments.neighbouring
+    )
+    if arguments.json:
+        print(json.dumps(_record(found), ensure_ascii=False))
+    else:
+        _report(found)
+    return 0
+
+
+def _number(name: str, text: str | None) -> Any:
+    """A count as an int; anything else as the text it is."""
+    return int(text) if text is not None and name in COUNTS and _INTEGER.fullmatch(text) else text
+
+
+def _demonstrate(arguments: argparse.Namespace, given: dict[str, Any]) -> int:
+    from ..examples.logistic import BINARY, DELTA, MULTICLASS, demonstrate
+
+    options = {"delta": arguments.delta or DELTA, "scheme": arguments.scheme, "seed": _number("seed", arguments.seed)}
+    chosen = [BINARY | given] if given else [BINARY, MULTICLASS]
+    found = [demonstrate(**example, **options) for example in chosen]
+    if arguments.json:
+        print(json.dumps([_record(each.privacy) | _accuracy(each) for each in found], ensure_ascii=False))
+        return 0
+    for parameters, each in zip(chosen, found, strict=True):
+        _print_example(parameters, each)
+    return 0
+
+
+def _accuracy(found: Trained) -> dict[str, Any]:
+    return {
+        "accuracy": found.accuracy,
+        "deviation": found.deviation,
+        "accuracy_without_noise": found.not_private,
+        "accuracy_by_chance": found.chance,
+        "clipped": found.clipped,
+        "runs": found.runs,
+        "seed": found.seed,
+    }
+
+
+def _print_example(parameters: dict[str, Any], found: Trained) -> None:
+    privacy = found.privacy
+    print(", ".join(f"{name} = {value}" for name, value in parameters.items()))
+    print(f"  {privacy.case}")
+    print(
+        f"  accuracy with noise     {found.accuracy:.4f} ± {found.deviation:.4f} ({found.runs} runs, seed {found.seed})"
+    )
+    print(f"  the same without noise  {found.not_private:.4f}; by chance {found.chance:.4f}")
+    print(f"  gradients clipped       {found.clipped:.1%}")
+    print(f"  ε, hidden state         {accounting._up(privacy.guarantee.epsilon)} ({privacy.guarantee.bound})")
+    print(f"  ε, composition          {accounting._up(privacy.composition.epsilon)} ({privacy.composition.bound})")
+    print(f"  at δ = {privacy.guarantee.delta:g}, certified, {privacy.guarantee.neighbouring}")
+
+
+def _record(found: LogisticPrivacy) -> dict[str, Any]:
+    return accounting._record(found.guarantee) | {
+        "composition": accounting._number(found.composition.epsilon),
+        "case": found.case,
+        "constants": [
+            {"name": each.name, "value": str(each.value), "from": each.comes_from, "says": each.says}
+            for each in found.sources
+        ],
+    }
+
+
+def _report(found: LogisticPrivacy) -> None:
+    accounting._report(found.guarantee)
+    print(f"  logistic regression: {found.case}")
+    for each in found.sources:
+        print(f"    {each.name:14} {float(each.value):<12.6g} {each.comes_from}: {each.says}")
+    print(f"  composition alone: {accounting._up(found.composition.epsilon)} ({found.composition.bound})")
