@@ -84,6 +84,19 @@ class Rationals:
             return x
         raise NotRational("log")
 
+    def pooled(self, slope: Any, length: Any) -> Any:
+        """Chord and what convex edges add to it: where it cannot be decided which, the addition is nearly 0."""
+        chord = self.add(Fraction(1), self.mul(slope, length))
+        kink = self.positive_part(self.add(Fraction(1), self.mul(Fraction(-1), slope)))
+        whole_length = self.add(Fraction(1), length)
+        return self.mul(
+            self.add(self.mul(chord, chord), self.mul(kink, kink, length)), self.power(whole_length, Fraction(-1))
+        )
+
+    def positive_part(self, x: Any) -> Any:
+        """max(0, x)."""
+        return max(Fraction(0), x)
+
     def sampled_gaussian(self, parts: Parts, values: Mapping[str, Any]) -> Any:
         rate, rho, order = (part.run(Rationals(ARGUMENT_BITS), values) for part in programs(parts))
         return self.sampled_gaussian_moment(rate, rho, order) if rho else Fraction(0)
@@ -205,6 +218,14 @@ class Intervals(Rationals):
             falling = self.exp(self.add(y, -x))
             return self.add(x, self.log(self.add(weight, self.mul(rest, falling))))
         return self.log(self.add(self.mul(weight, self.exp(x)), self.mul(rest, self.exp(y))))
+
+    def positive_part(self, x: Any) -> Any:
+        if isinstance(x, Fraction):
+            return super().positive_part(x)
+        low, high = self._bounds(x)
+        if low >= 0:
+            return x
+        return self._engine.interval(Fraction(0), high) if high > 0 else Fraction(0)
 
     def log_mean_exp(self, parts: Parts, values: Mapping[str, Any]) -> Any:
         """Term by term, until the rest can be summed as a whole: by series, or because it is so close to 1."""

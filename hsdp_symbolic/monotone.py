@@ -19,7 +19,7 @@ from sympy.core.relational import Relational
 
 from .algebra import is_zero
 from .checks import ALL_PARAMETERS, Check, Evidence, Method, Verdict
-from .nodes import Accumulated, Compounded, Expm1, GeometricSum, LogMeanExp, LogMix, SampledGaussian
+from .nodes import Accumulated, Compounded, CyclicShifts, Expm1, GeometricSum, LogMeanExp, LogMix, SampledGaussian
 from .symbols import (
     ABBREVIATIONS,
     CONTRACTIONS,
@@ -123,6 +123,9 @@ class _Rules:
                 return _agree([self.of(body), _flip(self.of(count))])
             case SampledGaussian():
                 return self.joint(expr.args)
+            case CyclicShifts():
+                contraction, spacing, hits, after = map(self.of, expr.args)
+                return _agree([contraction, _flip(spacing), hits, _flip(after)])
             case Accumulated():
                 increment, _, count, *_ = expr.args  # the map increases with the state, and the state with the count
                 return self.joint([increment, count])
@@ -239,7 +242,7 @@ def _sign(expr: Expr) -> int:
             if y == 0 and x.is_nonnegative:
                 return own
             return 1 if x.is_nonnegative and y.is_nonnegative and own > 0 else 0
-        case LogMeanExp() | Accumulated() | Compounded() | SampledGaussian():
+        case LogMeanExp() | Accumulated() | Compounded() | SampledGaussian() | CyclicShifts():
             return 1  # by what their derivations prove of them
         case Expm1():
             return _sign(expr.args[0])

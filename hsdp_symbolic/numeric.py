@@ -22,9 +22,9 @@ from .arrays import Array, Samples
 from .enclosure import certainly, exact, value_of
 from .engines import Arb
 from .errors import ArgumentError, OutsideDoubleRange, UnsupportedNode
-from .intervals import programs
+from .intervals import Rationals, programs
 from .program import Parts, Program
-from .special import accumulated, compounded, log_mean_exp, log_mix, sampled_gaussian
+from .special import accumulated, compounded, log_mean_exp, log_mix, pooled, sampled_gaussian
 from .tape import Tape, Traced, at_most, bound
 
 
@@ -253,6 +253,15 @@ class Float64:
         if not any(isinstance(part, Traced) for part in parts):
             return log_mix(*map(np.asarray, parts), out=np.empty(())).item()
         return self._tape.record(log_mix, *parts)
+
+    def pooled(self, slope: Any, length: Any) -> Any:
+        rise = self.mul(slope, length)  # as one: the slope alone may overflow where the edges pool
+        if all(isinstance(part, Fraction) for part in (slope, length)):
+            return Rationals(0).pooled(slope, length)
+        parts = [self.value(part) for part in (slope, rise, length)]
+        if any(isinstance(part, Traced) for part in parts):
+            return self._tape.record(pooled, *parts)
+        return pooled(*map(np.asarray, parts), out=np.empty(())).item()
 
     def sampled_gaussian(self, parts: Parts, values: Mapping[str, Any]) -> Any:
         def moment(values: Mapping[str, Any]) -> Array:

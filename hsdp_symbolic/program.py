@@ -18,7 +18,17 @@ from sympy import log as logarithm
 
 from . import symbols
 from .errors import UnsupportedNode
-from .nodes import Accumulated, Compounded, Expm1, GeometricSum, LogMeanExp, LogMix, SampledGaussian
+from .nodes import (
+    Accumulated,
+    Compounded,
+    CyclicShifts,
+    Expm1,
+    GeometricSum,
+    LogMeanExp,
+    LogMix,
+    Pooled,
+    SampledGaussian,
+)
 
 
 class Algebra(Protocol):
@@ -38,6 +48,9 @@ class Algebra(Protocol):
         """1 + x + … + x^(k−1)."""
 
     def log_mix(self, weight: Any, x: Any, y: Any) -> Any: ...
+    def pooled(self, slope: Any, length: Any) -> Any:
+        """See `nodes.Pooled`."""
+
     def contraction(self, parts: Parts, values: Mapping[str, Any]) -> Any:
         """parts = (step,): 1 − step, with the step possibly tiny."""
 
@@ -181,6 +194,8 @@ class _Compiler:
                 return self.emit_parts("compounded", *node.args, bound=node.args[1])
             case SampledGaussian():
                 return self.emit_parts("sampled_gaussian", *node.args)
+            case CyclicShifts():
+                return self.visit(node.closed())
         if type(node) in _OPERATIONS:
             return self.emit(_OPERATIONS[type(node)], *node.args)
         raise UnsupportedNode(f"{type(node).__name__} is not among the nodes a view can evaluate: {node}")
@@ -204,4 +219,5 @@ _OPERATIONS = {
     logarithm: "log",
     GeometricSum: "geometric",
     LogMix: "log_mix",
+    Pooled: "pooled",
 }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sympy import Add, Eq, Expr, Piecewise, Pow, S
 from sympy.printing.latex import LatexPrinter
 
-from .nodes import Dot, FirstEpoch, GeometricSum, LogAverage, Named, Over, Plus, PowerSum, SampledGaussian
+from .nodes import Dot, FirstEpoch, GeometricSum, LogAverage, Named, Over, Plus, Pooled, PowerSum, SampledGaussian
 from .symbols import TEX, hit
 
 if TYPE_CHECKING:
@@ -60,6 +60,9 @@ class _PaperPrinter(LatexPrinter):
         rate, rho, order = map(self._print, expr.args)
         weight = rf"\binom{{{order}}}{{k}} \left(1-{rate}\right)^{{{order}-k}} \left({rate}\right)^k"
         return rf"\log \sum_{{k=0}}^{{{order}}} {weight} e^{{{rho} k(k-1)}}"
+
+    def _print_Pooled(self, expr: Pooled) -> str:
+        return rf"\Phi\left({', '.join(map(self._print, expr.args))}\right)"
 
     def _print_PowerSum(self, expr: PowerSum) -> str:
         x, k = map(self._print, expr.args)
