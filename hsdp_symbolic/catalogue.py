@@ -33,6 +33,9 @@ _PLACES = {
     "thm:GD_tighter": "paper.gradient_descent:tighter",
     "thm:GD_tighter:recursion": "paper.gradient_descent:exact_recursion",
     "thm:GD_baseline": "paper.gradient_descent:baseline",
+    "strconvexsmooth:factor": "sharper.fixed_order:with_factor",
+    "strconvexsmooth:split": "sharper.fixed_order:any_split",
+    "shuffle:factor": "sharper.fixed_order:shuffled",
     "exact:fixed_order": "paper.quadratic:fixed_order",
     "exact:full_batch": "paper.quadratic:full_batch",
 }

@@ -72,6 +72,7 @@ ARGUMENTS = (
     Letter("sigma_mul", r"\sigma_{mul}", "noise multiplier: noise standard deviation over clip norm"),
     _whole("classes", "c", "number of classes", 2),
     Letter("eps_norm", r"\varepsilon_{norm}", "Rényi cost of normalising the features", strict=False),
+    _whole("split", "m", "updates at the start of an epoch whose cost is counted from a fixed start", 1),
     _whole("hit", r"\mathrm{hit}", "1 if the batch holds the differing record, else 0", 0, 1),
 )
 """What a statement may ask for besides the run."""

@@ -44,6 +44,7 @@ from .symbols import (
     sigma,
     sigma2,
     slack,
+    split,
     w1,
     with_costs_spelled,
 )
@@ -63,7 +64,7 @@ _WEIGHTS = {n: b + slack, w1: 1 / (1 + p), rate: 1 / (1 + p)}
 """b < n and w₁ < 1 likewise, for the weights of mixtures only (with weight 1 the other part is simply absent)."""
 _HALVES = {N: m + rest}
 """n/b as its two halves, both of which grow with it."""
-_POSITIVE = {(count.subs(_HALVES)) for count in (N - j0, N - j0 - 1, N - m, N - 1, N * k + j)} | {1 - rate}
+_POSITIVE = {(count.subs(_HALVES)) for count in (N - j0, N - j0 - 1, N - m, N - split, N - 1, N * k + j)} | {1 - rate}
 """What hypotheses (or the branch of a case distinction) keep positive wherever it divides."""
 
 

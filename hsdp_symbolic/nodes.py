@@ -133,9 +133,9 @@ class CyclicShifts(Function):
     def edges(self) -> tuple[Expr, Expr]:
         """Slope and length of the minorant's first edge, in units of its second."""
         q, N, K, k = self.args
-        epoch, last = GeometricSum(q**2, N), GeometricSum(q**2, k)
-        slope = q ** (N - 2 * k) * (1 + q**N) * last / ((1 + q ** (N * (K - 1))) * epoch)
-        return slope, q ** (2 * k) * GeometricSum(q**2, N * (K - 1)) / last
+        last = GeometricSum(q**-2, k)
+        slope = q ** (N - 2) * (1 + q**N) * last / ((1 + q ** (N * (K - 1))) * GeometricSum(q**2, N))
+        return slope, q**2 * GeometricSum(q**2, N * (K - 1)) / last
 
     def closed(self) -> Expr:
         """What the last hit costs by itself, times what the pooled edges make of it."""

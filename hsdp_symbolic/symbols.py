@@ -16,7 +16,7 @@ eta, lam, beta, sigma, S_g = (Symbol(name, positive=True) for name in ("eta", "l
 
 # What a statement asks for besides the run.
 alpha, c, L = (Symbol(name, positive=True) for name in ("alpha", "c", "L"))
-j0, j, k, hit = (Symbol(name, integer=True, nonnegative=True) for name in ("j0", "j", "k", "hit"))
+j0, j, k, hit, split = (Symbol(name, integer=True, nonnegative=True) for name in ("j0", "j", "k", "hit", "split"))
 sigma_mul = Symbol("sigma_mul", positive=True)
 R1, R2, eps_norm = (Symbol(name, nonnegative=True) for name in ("R1", "R2", "eps_norm"))
 w1 = Symbol("w1", positive=True)
@@ -65,7 +65,7 @@ TEX: dict[Symbol, str] = {
         symbol: LETTERS[symbol.name].tex
         for symbol in (
             *(n, b, K, eta, lam, beta, sigma, S_g, alpha, c, L, j0, j, k, hit, t, R, dR, u),
-            *(sigma_mul, R1, R2, eps_norm, w1, classes),
+            *(sigma_mul, R1, R2, eps_norm, w1, classes, split),
         )
     },
     sigma2: r"\sigma^2",
@@ -120,4 +120,10 @@ along, across = Symbol("a_u", real=True), Symbol("b_v", real=True)
 s_unit, tilt = Symbol("s_unit", positive=True), Symbol("t_tilt", positive=True)
 excess = Symbol("alpha-1", positive=True)
 extra_epochs = Symbol("K-1", integer=True, nonnegative=True)
+# Two coupled runs: how far apart, what noise takes off that, and the edges of a minorant.
+distance, nearer, spent, carried = (Symbol(name, nonnegative=True) for name in ("z", "z_near", "a_t", "z_corner"))
+jump, apart, stretched, spread = (Symbol(name, positive=True) for name in ("s_jump", "s_maps", "s_f", "V"))
+rise, run_length, last_rise, last_length = (Symbol(name, positive=True) for name in ("H_1", "x_1", "H_2", "x_2"))
+slope, length_ratio, sum_of_squares, quicker = (Symbol(name, positive=True) for name in ("g", "y_edge", "A2", "q_less"))
+portion, root_before, root_cost = (Symbol(name, positive=True) for name in ("theta_noise", "sqrt_uV", "sqrt_rho"))
 epoch_factor, epoch_cost = Symbol("r_epoch", positive=True), Symbol("A_epoch", positive=True)

@@ -1,0 +1,1 @@
+"""Bounds tighter than the paper's, each with its own derivation: statements like any other."""
