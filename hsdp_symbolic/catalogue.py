@@ -36,6 +36,9 @@ _PLACES = {
     "strconvexsmooth:factor": "sharper.fixed_order:with_factor",
     "strconvexsmooth:split": "sharper.fixed_order:any_split",
     "shuffle:factor": "sharper.fixed_order:shuffled",
+    "shift:cyclic": "sharper.shifts:cyclic",
+    "shift:convex": "sharper.shifts:convex",
+    "shift:shuffle": "sharper.shifts:shuffled",
     "exact:fixed_order": "paper.quadratic:fixed_order",
     "exact:full_batch": "paper.quadratic:full_batch",
 }

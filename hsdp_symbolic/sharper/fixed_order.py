@@ -80,9 +80,9 @@ def with_factor() -> Statement:
 
 
 def _settled(at: Expr) -> Expr:
-    """The first term over αρ₀ after infinitely many epochs, x = q²: for a split below N."""
+    """The first term over αρ₀ after infinitely many epochs, x = q², for a split below N."""
     x = q**2
-    return x ** (N - 1) * (1 - x) / ((1 - x**at) * (1 - x ** (N - at)))
+    return x ** (N - 1) / ((1 - x) * GeometricSum(x, at) * GeometricSum(x, N - at))
 
 
 @cache
@@ -100,12 +100,21 @@ def any_split() -> Statement:
         x ** (N - split) / (GeometricSum(x**-1, split) * (1 - x ** (N - split))),
         _settled(split),
     )
-    scale = _settled(split) * _settled(better) / (x ** (N - 1) * (1 - x))
-    d.identity(
-        "Moving the split from m to m + d changes it by a positive multiple of (x^m − x^(m+d))(1 − x^(N−2m−d)): up to "
-        "m + d = ⌊N/2⌋ each step is an improvement, beyond ⌈N/2⌉ the same backwards. The paper's m is best.",
-        _settled(split) - _settled(better),
-        scale * (x**split - x**better) * (1 - x ** (N - split - better)),
+    d.at_most(
+        "Moving the split from m to m + d ≤ N − m lowers it: the products of the two sums differ by x^m(1−x^d)"
+        "(1−x^(N−2m−d))/(1−x)². So it falls up to the middle and, being symmetric, rises again: the paper's m is best.",
+        _settled(better),
+        _settled(split),
+        [
+            (
+                _settled(split)
+                * x**split
+                * GeometricSum(x, gap)
+                / (GeometricSum(x, better) * GeometricSum(x, N - better)),
+                Slack(GeometricSum(x, N - split - better), "m + d ≤ N − m"),
+            )
+        ],
+        domain={q: 1 / (1 + p)},
     )
     d.at_most(
         "For K = 2 the first term is ρ₀·x^(N−1)/Σ_(s<m) x^s: the larger m the better, so m = N is best.",
