@@ -39,6 +39,8 @@ _PLACES = {
     "shift:cyclic": "sharper.shifts:cyclic",
     "shift:convex": "sharper.shifts:convex",
     "shift:shuffle": "sharper.shifts:shuffled",
+    "shift:gd": "sharper.descent:by_shifts",
+    "split:gd": "sharper.descent:by_split",
     "exact:fixed_order": "paper.quadratic:fixed_order",
     "exact:full_batch": "paper.quadratic:full_batch",
 }

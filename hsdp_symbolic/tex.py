@@ -65,8 +65,9 @@ class _PaperPrinter(LatexPrinter):
         return rf"\Phi\left({', '.join(map(self._print, expr.args))}\right)"
 
     def _print_PowerSum(self, expr: PowerSum) -> str:
-        x, k = map(self._print, expr.args)
-        return rf"\sum_{{k=1}}^{{{k}}} {x}^{{k}}"
+        x, k = expr.args
+        base, power = (x.base, f"{self._print(x.exp)} k") if isinstance(x, Pow) else (x, "k")
+        return rf"\sum_{{k=1}}^{{{self._print(k)}}} {self._print(base)}^{{{power}}}"
 
     def _print_LogAverage(self, expr: LogAverage) -> str:
         body, place, count = map(self._print, expr.args)

@@ -13,7 +13,7 @@ from sympy import Expr, Ge, Integer
 
 from ..checks import Induction, Slack
 from ..derivation import Derivation
-from ..nodes import Dot, FirstEpoch, GeometricSum, LogAverage, LogMeanExp, Over, Plus, times, undisplay
+from ..nodes import Dot, FirstEpoch, GeometricSum, LogAverage, LogMeanExp, Over, Plus, PowerSum, times, undisplay
 from ..paper.fixed_order import (
     BATCH,
     EPOCHS,
@@ -42,8 +42,7 @@ _SPLIT_RANGE = (Ge(split, 1, evaluate=False), split <= N)
 
 
 def _carried_shown(at: Expr) -> Expr:
-    ratio = q ** times(2, N - at)
-    return Dot(FirstEpoch(at, alpha), ratio, GeometricSum(ratio, K - 1))
+    return Dot(FirstEpoch(at, alpha), PowerSum(q ** times(2, N - at), K - 1))
 
 
 def _bound(d: Derivation, at: Expr) -> tuple[Expr, Expr]:
@@ -100,18 +99,17 @@ def any_split() -> Statement:
         x ** (N - split) / (GeometricSum(x**-1, split) * (1 - x ** (N - split))),
         _settled(split),
     )
+    room = {N: split + better + i}
     d.at_most(
         "Moving the split from m to m + d ≤ N − m lowers it: the products of the two sums differ by x^m(1−x^d)"
         "(1−x^(N−2m−d))/(1−x)². So it falls up to the middle and, being symmetric, rises again: the paper's m is best.",
-        _settled(better),
-        _settled(split),
+        _settled(better).subs(room),
+        _settled(split).subs(room),
         [
             (
-                _settled(split)
-                * x**split
-                * GeometricSum(x, gap)
-                / (GeometricSum(x, better) * GeometricSum(x, N - better)),
-                Slack(GeometricSum(x, N - split - better), "m + d ≤ N − m"),
+                (_settled(split) * x**split / (GeometricSum(x, better) * GeometricSum(x, N - better))).subs(room)
+                * GeometricSum(x, gap),
+                Slack(GeometricSum(x, i), "i = N − 2m − d ≥ 0"),
             )
         ],
         domain={q: 1 / (1 + p)},

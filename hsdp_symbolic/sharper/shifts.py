@@ -3,14 +3,14 @@
 Two runs from the same start, one per dataset, are compared through a distance z: an update turns z into at most
 qz + s·hit, and noise takes a off it at the price of a Gaussian shift. Any a with z ≥ 0 throughout and z = 0 at the end
 gives a bound; the best a is a greatest convex minorant, which for one hit per epoch has at most two edges.
-No log-Sobolev constant is needed. Distances are in units of s = ηS_g/b; j = N − j0 counts the updates from the last hit on.
+No log-Sobolev constant is needed. Distances are in units of s = ηS_g/b; j = N − j0 updates are left at the last hit.
 """
 
 from __future__ import annotations
 
 from functools import cache
 
-from sympy import Expr, Integer
+from sympy import Expr, Integer, fraction
 from sympy.core.relational import Relational
 from sympy.core.symbol import Str
 
@@ -109,7 +109,7 @@ def _block(d: Derivation) -> None:
     """What it costs to take a weighted distance h off in updates whose squared weights add up to x."""
     even = rise / run_length
     d.identity(
-        "Shifts a = r·q^i over updates with Σq^(2i) = x take r·x off the weighted distance and cost r²x: h²/x for h = r·x.",
+        "Shifts a = r·q^i over updates with Σq^(2i) = x take h = r·x off the weighted distance and cost r²x = h²/x.",
         even**2 * run_length,
         rise**2 / run_length,
     )
@@ -148,8 +148,8 @@ def _feasible(d: Derivation, hits: Expr, squares: Expr) -> None:
     at_least = steepness.subs(i, K - 1)
     later = {K: 1 + i + extra_epochs}
     d.at_most(
-        "The last corner has the least of these slopes: even shifts up to it, or fewer, keep z ≥ 0 at every corner, and "
-        "so throughout, since z falls between hits.",
+        "The last corner has the least of these slopes: even shifts up to it, or fewer, keep z ≥ 0 at every corner, "
+        "and so throughout, since z falls between hits.",
         at_least.subs(later),
         steepness.subs(later),
         [
@@ -252,7 +252,7 @@ def _shown(at: Expr) -> tuple[Expr, tuple[tuple[str, Expr], ...]]:
     names = {"g": g, "y": y}
     shown = Dot(STEP_COST, Over(Pooled(*(Named(Str(name), value) for name, value in names.items())), last))
     letters = Named(Str("g"), slope), Named(Str("y"), length_ratio)
-    return shown, (*names.items(), (r"\Phi(g, y)", Pooled(*letters).closed()))
+    return shown, (*names.items(), (r"\Phi(g, y)", Over(*fraction(Pooled(*letters).closed()))))
 
 
 @cache
@@ -274,8 +274,8 @@ def cyclic() -> Statement:
         scheme="fixed",
         title="Optimal shifts, fixed order",
         where=WHERE,
-        says="ε after K epochs over a fixed sequence of batches, for data in batch j0, by the best shifts; exactly tight "
-        "for the first batch, and for the first half of them as K grows.",
+        says="ε after K epochs over a fixed sequence of batches, for data in batch j0, by the best shifts; exactly "
+        "tight for the first batch, and for the first half of them as K grows.",
         bounds=r"\varepsilon",
         relation="<=",
         expr=expr,
@@ -295,7 +295,7 @@ def convex() -> Statement:
     batch_in_range(d)
     _block(d)
     d.check(
-        "All weights are 1: just before hit i + 1 there have been i hits in Ni updates, so all corners lie on one line.",
+        "All weights are 1: before hit i + 1 there have been i hits in Ni updates, so all corners lie on one line.",
         Induction(N * i, i, 0, Integer(0), Y, Y + N),
     )
     _minimum(d)
@@ -316,8 +316,8 @@ def convex() -> Statement:
         scheme="fixed",
         title="Optimal shifts, convex loss",
         where=WHERE,
-        says="ε after K epochs over a fixed sequence of batches, for data in batch j0, by the best shifts, without strong "
-        "convexity: the bound of thm:convexsmooth, which no choice of shifts improves.",
+        says="ε after K epochs over a fixed sequence of batches, for data in batch j0, by the best shifts, without "
+        "strong convexity: the bound of thm:convexsmooth, which no choice of shifts improves.",
         bounds=r"\varepsilon",
         relation="<=",
         expr=expr,
@@ -347,11 +347,16 @@ def shuffled() -> Statement:
         (ratio**2 * length / last).subs(j, 1),
     )
     mixture_of_exponentials(d)
-    scale = (1 - q**2) * GeometricSum(q**N, K) ** 2 / q**2
+    above = d.identity("… and afterwards the chord, with its rise …", 1 + ratio * length, GeometricSum(q**N, K))
+    below = d.identity(
+        "… and its length, …",
+        (1 + length) * last,
+        q ** (2 - 2 * j) * GeometricSum(q**2, N * (K - 1) + j),
+    )
     d.identity(
-        "… and afterwards the chord is such a mixture too, with y = q^(2j), c = q^(2N(K−1)): y + c·y² + c²·y³ + …",
-        (1 + ratio * length) ** 2 / ((1 + length) * last),
-        scale * (decay + later * decay**2 / (1 - later * decay)),
+        "… is such a mixture too, with y = q^(2j), c = q^(2N(K−1)): y + c·y² + c²·y³ + …",
+        above**2 / below,
+        above**2 * (1 - q**2) / q**2 * (decay + later * decay**2 / (1 - later * decay)),
     )
     expr = LogMeanExp((alpha - 1) * alpha * rho0 * CyclicShifts(q, N, K, i), i, N) / (alpha - 1)
     body, where = _shown(N - j0)
