@@ -88,7 +88,7 @@ def by_shifts() -> Statement:
         domain={q: 1 / (1 + p)},
     )
     chord = Pooled(slope, length).closed().subs(slope, 1 + slack).subs(slack, ratio - 1)
-    d.identity("Then Φ(g, y) is the chord.", chord, _GROWTH)
+    d.identity("Then Φ(g, ℓ) is the chord.", chord, _GROWTH)
     expr = _tight(d)
     return Statement(
         label="shift:gd",

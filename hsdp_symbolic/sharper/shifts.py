@@ -194,7 +194,7 @@ def _minimum(d: Derivation) -> None:
     pooled = Pooled(slope, length_ratio).closed()
     for says, values, kept in (
         (
-            "In units of the second edge, slope g and length y: if g > 1, Φ(g, y) is the chord …",
+            "In units of the second edge, slope g and length ℓ: if g > 1, Φ(g, ℓ) is the chord …",
             {slope: 1 + slack},
             _CHORD,
         ),
@@ -245,14 +245,13 @@ def _units(d: Derivation, hits: Expr, squares: Expr) -> CyclicShifts:
 
 
 def _shown(at: Expr) -> tuple[Expr, tuple[tuple[str, Expr], ...]]:
-    """The bound for j = `at`, with g and y under their names, and what these stand for."""
+    """The bound for j = `at`, with g and ℓ under their names, and what these stand for."""
     last = GeometricSum(q**-2, at)
     g = Dot(q ** Plus(N, -2), Over(Dot(1 + q**N, last), Dot(1 + q ** times(N, K - 1), GeometricSum(q**2, N))))
-    y = Dot(q**2, Over(GeometricSum(q**2, times(N, K - 1)), last))
-    names = {"g": g, "y": y}
+    length = Dot(q**2, Over(GeometricSum(q**2, times(N, K - 1)), last))
+    names = {"g": g, r"\ell": length}
     shown = Dot(STEP_COST, Over(Pooled(*(Named(Str(name), value) for name, value in names.items())), last))
-    letters = Named(Str("g"), slope), Named(Str("y"), length_ratio)
-    return shown, (*names.items(), (r"\Phi(g, y)", Over(*fraction(Pooled(*letters).closed()))))
+    return shown, (*names.items(), (r"\Phi(g, \ell)", Over(*fraction(Pooled(slope, length_ratio).closed()))))
 
 
 @cache
