@@ -327,6 +327,11 @@ def convex() -> Statement:
     )
 
 
+def chord() -> tuple[Expr, Expr]:
+    """Rise and length of the chord, in units of the last hit and of its square: Σa² is rise²/length where edges pool."""
+    return GeometricSum(q**N, K), q ** (2 - 2 * j) * GeometricSum(q**2, N * (K - 1) + j)
+
+
 @cache
 def shuffled() -> Statement:
     """`shift:shuffle`."""
@@ -346,12 +351,9 @@ def shuffled() -> Statement:
         (ratio**2 * length / last).subs(j, 1),
     )
     mixture_of_exponentials(d)
-    above = d.identity("… and afterwards the chord, with its rise …", 1 + ratio * length, GeometricSum(q**N, K))
-    below = d.identity(
-        "… and its length, …",
-        (1 + length) * last,
-        q ** (2 - 2 * j) * GeometricSum(q**2, N * (K - 1) + j),
-    )
+    above, below = chord()
+    d.identity("… and afterwards the chord, with its rise …", 1 + ratio * length, above)
+    d.identity("… and its length, …", (1 + length) * last, below)
     d.identity(
         "… is such a mixture too, with y = q^(2j), c = q^(2N(K−1)): y + c·y² + c²·y³ + …",
         above**2 / below,
