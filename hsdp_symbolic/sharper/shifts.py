@@ -328,7 +328,7 @@ def convex() -> Statement:
 
 
 def chord() -> tuple[Expr, Expr]:
-    """Rise and length of the chord, in units of the last hit and of its square: Σa² is rise²/length where edges pool."""
+    """Rise and length of the chord, in units of the last hit and its square: Σa² is rise²/length where edges pool."""
     return GeometricSum(q**N, K), q ** (2 - 2 * j) * GeometricSum(q**2, N * (K - 1) + j)
 
 
