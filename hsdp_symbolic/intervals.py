@@ -87,15 +87,15 @@ class Rationals:
     def pooled(self, slope: Any, length: Any) -> Any:
         """Chord and what convex edges add to it: where it cannot be decided which, the addition is nearly 0."""
         chord = self.add(Fraction(1), self.mul(slope, length))
-        kink = self.positive_part(self.add(Fraction(1), self.mul(Fraction(-1), slope)))
+        kink = self.short_of_one(slope)
         whole_length = self.add(Fraction(1), length)
         return self.mul(
             self.add(self.mul(chord, chord), self.mul(kink, kink, length)), self.power(whole_length, Fraction(-1))
         )
 
-    def positive_part(self, x: Any) -> Any:
-        """max(0, x)."""
-        return max(Fraction(0), x)
+    def short_of_one(self, x: Any) -> Any:
+        """max(0, 1 − x), for x ≥ 0."""
+        return max(Fraction(0), 1 - x)
 
     def sampled_gaussian(self, parts: Parts, values: Mapping[str, Any]) -> Any:
         rate, rho, order = (part.run(Rationals(ARGUMENT_BITS), values) for part in programs(parts))
@@ -219,12 +219,16 @@ class Intervals(Rationals):
             return self.add(x, self.log(self.add(weight, self.mul(rest, falling))))
         return self.log(self.add(self.mul(weight, self.exp(x)), self.mul(rest, self.exp(y))))
 
-    def positive_part(self, x: Any) -> Any:
+    def short_of_one(self, x: Any) -> Any:
         if isinstance(x, Fraction):
-            return super().positive_part(x)
-        low, high = self._bounds(x)
+            return super().short_of_one(x)
+        missing = self.add(Fraction(1), self.mul(Fraction(-1), x))
+        try:
+            low, high = self._bounds(missing)
+        except ExactTooLarge:
+            return Fraction(0)  # at most 1, and too large to be written down: negative
         if low >= 0:
-            return x
+            return missing
         return self._engine.interval(Fraction(0), high) if high > 0 else Fraction(0)
 
     def log_mean_exp(self, parts: Parts, values: Mapping[str, Any]) -> Any:

@@ -22,7 +22,7 @@ from .arrays import Array, Samples
 from .enclosure import certainly, exact, value_of
 from .engines import Arb
 from .errors import ArgumentError, OutsideDoubleRange, UnsupportedNode
-from .intervals import Rationals, programs
+from .intervals import ARGUMENT_BITS, Rationals, programs
 from .program import Parts, Program
 from .special import accumulated, compounded, log_mean_exp, log_mix, pooled, powers, sampled_gaussian
 from .tape import Tape, Traced, at_most, bound
@@ -261,7 +261,7 @@ class Float64:
     def pooled(self, slope: Any, length: Any) -> Any:
         rise = self.mul(slope, length)  # as one: the slope alone may overflow where the edges pool
         if all(isinstance(part, Fraction) for part in (slope, length)):
-            return Rationals(0).pooled(slope, length)
+            return Rationals(ARGUMENT_BITS).pooled(slope, length)
         parts = [self.value(part) for part in (slope, rise, length)]
         if any(isinstance(part, Traced) for part in parts):
             return self._tape.record(pooled, *parts)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import random
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
+from sympy import Rational
 
 from hsdp_symbolic import Setting, statement
 from hsdp_symbolic.attack import attack
 from hsdp_symbolic.checks import Verdict
-from hsdp_symbolic.enclosure import enclose
+from hsdp_symbolic.enclosure import enclose, exact
 from hsdp_symbolic.errors import ArgumentError, HypothesisError
 from hsdp_symbolic.nodes import CyclicShifts, Pooled
 from hsdp_symbolic.program import compile_expression
@@ -60,7 +62,7 @@ def minorant_cost(weights, hits):
         ):
             hull.pop()
         hull.append((x, y))
-    return sum((b[1] - a[1]) ** 2 / (b[0] - a[0]) for a, b in zip(hull, hull[1:], strict=False))
+    return sum((b[1] - a[1]) ** 2 / (b[0] - a[0]) for a, b in pairwise(hull))
 
 
 def cyclic_pattern(q, batches, epochs, place):
@@ -70,15 +72,11 @@ def cyclic_pattern(q, batches, epochs, place):
 
 def cost_of(q, batches, epochs, place):
     """The closed form of the least Σa², as a rational."""
-    node = CyclicShifts(*(compile_to_sympy(x) for x in (q, batches, epochs, batches - place)))
-    found = enclose(compile_expression(node), {})
-    assert found.lo == found.hi
-    return found.lo
+    node = CyclicShifts(*(rational(x) for x in (q, batches, epochs, batches - place)))
+    return exact(compile_expression(node), {})
 
 
-def compile_to_sympy(x):
-    from sympy import Rational
-
+def rational(x):
     return Rational(*Fraction(x).as_integer_ratio())
 
 
@@ -135,16 +133,16 @@ def test_between_the_exact_law_and_the_paper():
         batches, order = int(run["n"] // run["b"]), rng.randint(2, 20)
         place, split = rng.randrange(batches), rng.randint(1, batches)
         at = {"alpha": order, "j0": place}
-        exact, ours, factor, paper = (
+        law, ours, factor, paper = (
             statement(label).exact(run, **at)
             for label in ("exact:fixed_order", "shift:cyclic", "strconvexsmooth:factor", "thm:strconvexsmooth")
         )
-        assert exact <= ours <= factor <= paper
+        assert law <= ours <= factor <= paper
         assert ours <= statement("strconvexsmooth:split").exact(run, split=split, **at)
         rho = run["eta"] * run["S_g"] ** 2 / (4 * run["sigma2"] * run["b"] ** 2)
         assert ours <= run["K"] * order * rho
-        assert (ours == exact) or place
-        tight += ours == exact
+        assert (ours == law) or place
+        tight += ours == law
         gd, law = (statement(label).exact(run, alpha=order) for label in ("shift:gd", "exact:full_batch"))
         assert gd == law == statement("split:gd").exact(run, alpha=order)
         shuffles = [
@@ -205,8 +203,8 @@ class TestSplit:
     def test_arrays_that_end_at_the_whole_epoch(self, figure_run):
         found = statement("strconvexsmooth:split")
         values = found.numeric(figure_run, alpha=15, j0=3, split=[1, 24, 25])
-        exact = [float(found.exact(figure_run.replace(K=40), alpha=15, j0=3, split=m)) for m in (1, 24, 25)]
-        np.testing.assert_allclose(values, exact, rtol=1e-13)
+        alone = [float(found.exact(figure_run, alpha=15, j0=3, split=m)) for m in (1, 24, 25)]
+        np.testing.assert_allclose(values, alone, rtol=1e-13)
 
     def test_refusals(self, figure_run):
         found = statement("strconvexsmooth:split")
@@ -242,7 +240,8 @@ class TestPooled:
         values = {"u": Fraction(g), "c": Fraction(y)}
         g, y = values.values()
         truth = (1 + g * y) ** 2 / (1 + y) if g >= 1 else 1 + g**2 * y
-        assert enclose(program, values).lo == truth
+        assert exact(program, values) == truth
+        assert truth in enclose(program, values)
         assert float(evaluate(program, values)) == pytest.approx(float(truth), rel=1e-15)
 
     def test_an_undecided_kink_costs_next_to_nothing(self):
@@ -285,31 +284,32 @@ class TestMeans:
         np.testing.assert_allclose(grid, alone, rtol=1e-13)
 
 
+BOX = {"n": 50, "b": 2, "lam": 1, "beta": 4, "sigma": 2, "S_g": 4, "alpha": 15}
+
+
 class TestOverBoxes:
     def test_ranges_of_the_mean(self, figure_run):
-        found = statement("shift:shuffle")
-        letters = {"eta": ("0.01", "0.02"), "K": (3, 40), "n": (50, 60)}
-        whole = found.enclose(figure_run, alpha=(2, 15), **letters)
-        rng = random.Random(6)
+        found, rng = statement("shift:shuffle"), random.Random(6)
+        whole = found.enclose(figure_run, alpha=15, eta=("0.019", "0.02"), K=(30, 40), n=(50, 60))
         for _ in range(20):
-            point = {
-                "eta": Fraction(rng.randint(100, 200), 10**4),
-                "K": rng.randint(3, 40),
-                "n": rng.randint(50, 60),
-                "alpha": rng.randint(2, 15),
-            }
-            value = found.enclose(figure_run, **point)
+            point = {"eta": Fraction(rng.randint(190, 200), 10**4), "K": rng.randint(30, 40), "n": rng.randint(50, 60)}
+            value = found.enclose(figure_run, alpha=15, **point)
             assert whole.lo <= value.lo
             assert value.hi <= whole.hi
 
-    @pytest.mark.parametrize("claim", ["shift:cyclic < strconvexsmooth:factor", "shift:shuffle < shuffle:factor"])
-    def test_strictly_smaller_on_a_box(self, claim):
-        box = {"n": 50, "b": 2, "K": (2, 60), "eta": ("0.01", "0.012"), "lam": 1, "beta": 4, "sigma": 2, "S_g": 4}
-        box |= {"alpha": (10, 11)} | ({"j0": (0, 20)} if "cyclic" in claim else {})
-        proof = prove_over(box, claim)
+    @pytest.mark.parametrize(
+        ("claim", "letters"),
+        [
+            ("shift:cyclic < strconvexsmooth:factor", {"K": (20, 60), "eta": ("0.019", "0.02"), "j0": (0, 8)}),
+            ("shift:shuffle < shuffle:factor", {"K": (30, 40), "eta": "0.02"}),
+            ("shift:gd < thm:GD_tighter", {"K": (2, 60), "eta": ("0.01", "0.02")}),
+        ],
+    )
+    def test_strictly_smaller_on_a_box(self, claim, letters):
+        proof = prove_over({**BOX, **letters}, claim)
         assert proof.verdict is Verdict.PROVED
         assert replay(proof)
 
     def test_a_false_claim_is_refuted(self):
-        box = {"n": 50, "b": 2, "K": (2, 60), "eta": "0.02", "lam": 1, "beta": 4, "sigma": 2, "S_g": 4, "alpha": 10}
+        box = {**BOX, "K": (30, 40), "eta": "0.02"}
         assert prove_over(box, "shift:shuffle > shuffle:factor").verdict is Verdict.REFUTED
