@@ -36,7 +36,7 @@ def test_numeric_on_a_million_points(benchmark, figure_run):
     assert np.all(ours() <= theirs() * (1 + 1e-13))
     mine, other = best_of(5, ours, theirs)
     benchmark.pedantic(ours, rounds=3)
-    _report(benchmark, "shift:cyclic / thm:strconvexsmooth, numeric, 10^6 points", mine / other, 6)
+    _report(benchmark, "shift:cyclic / thm:strconvexsmooth, numeric, 10^6 points", mine / other, 4)
 
 
 @pytest.mark.parametrize(
@@ -49,15 +49,15 @@ def test_certified(benchmark, figure_run, ours, theirs, arguments):
         *(lambda label=label: statement(label).upper(figure_run, alpha=15, **arguments) for label in (ours, theirs)),
     )
     benchmark.pedantic(lambda: statement(ours).upper(figure_run, alpha=15, **arguments), rounds=3)
-    _report(benchmark, f"{ours} / {theirs}, certified", mine / other, 8)
+    _report(benchmark, f"{ours} / {theirs}, certified", mine / other, 4)
 
 
 def test_certified_mean_over_many_batches(benchmark):
-    """n/b = 10⁶, certified: the time grows with the logarithm of the number of batches."""
+    """n/b = 10⁶, certified: a hundred times the batches cost a few times the time."""
     run = Setting(n=10**6, b=1, K=40, eta="1e-6", lam=1, beta=1, sigma="0.1", S_g=4)
     times = best_of(
         3,
         *(lambda size=size: statement("shift:shuffle").upper(run.replace(n=size), alpha=3) for size in (10**4, 10**6)),
     )
     benchmark.pedantic(lambda: None, rounds=1)
-    _report(benchmark, "shift:shuffle certified, n/b = 10^6 / 10^4", times[1] / times[0], 5)
+    _report(benchmark, "shift:shuffle certified, n/b = 10^6 / 10^4", times[1] / times[0], 12)
