@@ -125,7 +125,7 @@ class _Rules:
             case SampledGaussian():
                 return self.joint(expr.args)
             case CyclicShifts():
-                contraction, spacing, hits, after = map(self.of, expr.args)
+                contraction, spacing, hits, after = map(self.of, expr.args)  # as the derivation of shift:cyclic proves
                 return _agree([contraction, _flip(spacing), hits, _flip(after)])
             case Accumulated():
                 increment, _, count, *_ = expr.args  # the map increases with the state, and the state with the count
