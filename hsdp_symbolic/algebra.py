@@ -11,7 +11,7 @@ from sympy import Expr, Poly, PolynomialError, S, Symbol, cancel, expand, expand
 from sympy import exp as exponential
 from sympy.core.function import AppliedUndef
 
-from .nodes import Expm1, GeometricSum, LogMeanExp, LogMix
+from .nodes import CyclicShifts, Expm1, GeometricSum, LogMeanExp, LogMix, Pooled
 
 
 def is_zero(expr: Expr) -> bool:
@@ -25,8 +25,9 @@ def is_zero(expr: Expr) -> bool:
 
 def close_sums(expr: Expr) -> Expr:
     """`expr` with every node that has a closed form written in it (geometric sums: x ≠ 1), and means in normal form."""
-    for node in (GeometricSum, Expm1, LogMix):
+    for node in (CyclicShifts, GeometricSum, Expm1, LogMix):
         expr = expr.replace(node, lambda *args, node=node: node(*args, evaluate=False).closed())
+    expr = expr.replace(Pooled, lambda *args: Pooled(*map(normal_form, args)))
     return expr.replace(LogMeanExp, lambda body, *rest: LogMeanExp(normal_form(body), *rest))
 
 

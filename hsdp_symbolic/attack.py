@@ -103,7 +103,7 @@ def worst_instance(label: str, run: Setting, alpha: Any, *, place: int | None = 
     """
     scheme = scheme_of(label)
     batches = 1 if scheme == "full_batch" else int(run["n"] // run["b"])
-    least = Fraction(0) if label == "thm:convexsmooth" else run["lam"]
+    least = run["lam"] if _is_strongly_convex(label) else Fraction(0)
     most = run["beta"]
     levels = sorted({least + (most - least) * Fraction(k, CURVATURES - 1) for k in range(CURVATURES)})
     score = _score(scheme, run, float(Fraction(alpha)), place)
@@ -129,6 +129,10 @@ def worst_instance(label: str, run: Setting, alpha: Any, *, place: int | None = 
     steepest = Instance(scheme, tuple(best[1]), place)
     spread = replace(steepest, start=run["sigma2"])
     return max(steepest, spread, key=lambda each: divergence(each, run, alpha).hi)
+
+
+def _is_strongly_convex(label: str) -> bool:
+    return "lam" in statement(label).needs
 
 
 def targets() -> dict[str, str]:
@@ -183,12 +187,12 @@ class Attack:
 def bound_of(label: str, run: Setting, alpha: Any, place: int | None, expr: Expr | None = None) -> Enclosure:
     """The certified value of a statement (or of a changed expression of it) at a setting."""
     found = statement(label)
-    extra = {name: value for name, value in {"alpha": alpha, "j0": place, "j": None}.items() if name in found.needs}
-    if "j" in extra:
-        extra["j"] = int(run["n"] // run["b"]) - (place or 0)
+    batches = int(run["n"] // run["b"])
+    known = {"alpha": alpha, "j0": place, "j": batches - (place or 0), "split": (batches + 1) // 2}
+    extra = {name: value for name, value in known.items() if name in found.needs and value is not None}
     if expr is None:
-        return found.enclose(run, **{name: value for name, value in extra.items() if value is not None})
-    values = found._admit(run, {name: value for name, value in extra.items() if value is not None})
+        return found.enclose(run, **extra)
+    values = found._admit(run, extra)
     return enclose(compile_expression(expr), values, rtol=found.rtol)
 
 
@@ -325,7 +329,7 @@ def _admits(label: str, run: Setting, alpha: int, place: int | None) -> bool:
 
 
 EPOCHS = (1, 5, 10, 25, 40, None)
-"""K of the tightness table; None stands for the limit of many epochs (thm:convexsmooth, which has none: 300)."""
+"""K of the tightness table; None stands for the limit of many epochs (300 for convex loss, where there is none)."""
 
 
 def tightness(chosen: tuple[str, ...] | None = None, alpha: int = 15) -> list[dict[str, Any]]:
@@ -356,6 +360,6 @@ def _ratio(label: str, run: Setting, alpha: int, place: int | None, *, limit: bo
     searched = run.replace(K=enough) if limit else run
     if limit and label == "balle2019":
         return math.inf  # composition grows with every epoch
-    bound = bound_of(label, searched if label == "thm:convexsmooth" else run, alpha, place)
+    bound = bound_of(label, run if _is_strongly_convex(label) else searched, alpha, place)
     instance = worst_instance(label, searched, alpha, place=place)
     return float(bound.hi) / float(divergence(instance, searched, alpha).hi)

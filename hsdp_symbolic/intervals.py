@@ -86,6 +86,19 @@ class Rationals:
             return x
         raise NotRational("log")
 
+    def pooled(self, slope: Any, length: Any) -> Any:
+        """Chord and what convex edges add to it: where it cannot be decided which, the addition is nearly 0."""
+        chord = self.add(Fraction(1), self.mul(slope, length))
+        kink = self.short_of_one(slope)
+        whole_length = self.add(Fraction(1), length)
+        return self.mul(
+            self.add(self.mul(chord, chord), self.mul(kink, kink, length)), self.power(whole_length, Fraction(-1))
+        )
+
+    def short_of_one(self, x: Any) -> Any:
+        """max(0, 1 − x), for x ≥ 0."""
+        return max(Fraction(0), 1 - x)
+
     def sampled_gaussian(self, parts: Parts, values: Mapping[str, Any]) -> Any:
         rate, rho, order = (part.run(Rationals(ARGUMENT_BITS), values) for part in programs(parts))
         return self.sampled_gaussian_moment(rate, rho, order) if rho else Fraction(0)
@@ -228,6 +241,18 @@ class Intervals(Rationals):
             falling = self.exp(self.add(y, -x))
             return self.add(x, self.log(self.add(weight, self.mul(rest, falling))))
         return self.log(self.add(self.mul(weight, self.exp(x)), self.mul(rest, self.exp(y))))
+
+    def short_of_one(self, x: Any) -> Any:
+        if isinstance(x, Fraction):
+            return super().short_of_one(x)
+        missing = self.add(Fraction(1), self.mul(Fraction(-1), x))
+        try:
+            low, high = self._bounds(missing)
+        except ExactTooLarge:
+            return Fraction(0)  # at most 1, and too large to be written down: negative
+        if low >= 0:
+            return missing
+        return self._engine.interval(Fraction(0), high) if high > 0 else Fraction(0)
 
     def log_mean_exp(self, parts: Parts, values: Mapping[str, Any]) -> Any:
         """Term by term, until the rest can be summed as a whole: by series, or because it is so close to 1."""

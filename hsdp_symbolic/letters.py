@@ -75,6 +75,7 @@ ARGUMENTS = (
     Letter("removed", "a", "distance that the noise of a step is made to hide, in units of eta*S_g/b", strict=False),
     Letter("delta", r"\delta", "probability with which ε may be exceeded, at most 1"),
     Letter("epsilon", r"\varepsilon", "privacy loss ε of (ε, δ)-differential privacy", strict=False),
+    _whole("split", "m", "updates at the start of an epoch whose cost is counted from a fixed start", 1),
     _whole("hit", r"\mathrm{hit}", "1 if the batch holds the differing record, else 0", 0, 1),
 )
 """What a statement may ask for besides the run."""

@@ -4,13 +4,18 @@ The body is completely monotone in the index: a nonnegative mixture of decaying 
 A/(1 + x + … + x^(i−1)) with x ≥ 1. Then so is f = e^body, and |f(z)| ≤ f(Re z) where Re z > 0: by Cauchy's estimate the
 Taylor polynomial of f at c with d terms misses f(c + t) by at most f(c − R)·s^d/(1 − s), s = |t|/R, for |t| < R < c.
 Blocks of terms are summed by such polynomials, with s ≤ 1/4; they grow as they move away from 0.
+
+A body with pooled edges (`nodes.CyclicShifts`) is two such functions, one before the index at which the edges pool and
+one from there on; each range is summed by itself. The second function is never above the body, so that the estimate
+above, taken from the body at c − R, covers both.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from .engines import Unbounded
@@ -21,10 +26,33 @@ MOST_ONE_BY_ONE = 100
 """Stretches of DIRECT_TERMS terms that may resist being summed as a block."""
 
 
+class Watching(Intervals):
+    """Intervals that keep the last slope of a first edge they saw."""
+
+    slope: Any = None
+
+    def pooled(self, slope: Any, length: Any) -> Any:
+        self.slope = self._ball(slope)
+        return super().pooled(slope, length)
+
+
 class Series(Intervals):
     """Power series in the index around a centre; what does not depend on the index stays a number."""
 
+    def __init__(self, engine: Any, max_bits: int, *, convex: bool) -> None:
+        super().__init__(engine, max_bits)
+        self._convex = convex
+
+    def pooled(self, slope: Any, length: Any) -> Any:
+        rise = self.mul(slope, length)
+        if self._convex:
+            return self.add(Fraction(1), self.mul(slope, rise))
+        chord = self.add(Fraction(1), rise)
+        return self.mul(chord, chord, self.power(self.add(Fraction(1), length), Fraction(-1)))
+
     def power(self, base: Any, exponent: Any) -> Any:
+        if hasattr(exponent, "coeffs"):
+            return (exponent * self._ball(self.log(base))).exp()
         if isinstance(base, Fraction) or not hasattr(base, "coeffs"):
             return super().power(base, exponent)
         k, result = whole(exponent), base
@@ -48,7 +76,33 @@ class Series(Intervals):
 def sum_of_exponentials(
     engine: Any, body: Program, values: Mapping[str, Any], index: str, first: int, last: int
 ) -> Any:
-    """Σ e^body over index = first, …, last, for first > DIRECT_TERMS, by arb; close to its working precision.
+    """Σ e^body over index = first, …, last, for first > DIRECT_TERMS, by arb; close to its working precision."""
+    total_of = partial(_sum_of_range, engine, body, values, index)
+    if not any(operation == "pooled" for operation, _, _ in body.code):
+        return total_of(first, last, convex=True)
+    watching = Watching(engine, max_bits=64)
+    at = body.prepare(watching, values, index)
+
+    def first_where(reached: Callable[[Any], bool]) -> int:
+        low, high = first, last + 1
+        while low < high:
+            middle = (low + high) // 2
+            at(Fraction(middle))
+            low, high = (low, middle) if reached(watching.slope) else (middle + 1, high)
+        return low
+
+    # The slope rises with the index; terms at which it cannot be told from 1 are added one by one.
+    kink, pools = first_where(lambda slope: not slope < 1), first_where(lambda slope: slope >= 1)
+    if pools - kink > MOST_ONE_BY_ONE:
+        raise Unbounded
+    between = sum((_exponential(engine, at(Fraction(place))) for place in range(kink, pools)), engine.ball(Fraction(0)))
+    return total_of(first, kink - 1, convex=True) + between + total_of(pools, last, convex=False)
+
+
+def _sum_of_range(
+    engine: Any, body: Program, values: Mapping[str, Any], index: str, first: int, last: int, *, convex: bool
+) -> Any:
+    """Σ e^body over a range in which edges are `convex` as they are, or all pool.
 
     A block whose polynomial loses too many digits to cancellation is halved. Where the body has sunk below the
     precision, the rest is known to lie between 1 and a little more.
@@ -56,13 +110,13 @@ def sum_of_exponentials(
     import flint
 
     order = engine.precision // 2 + 16
-    plain, series = (body.prepare(algebra(engine, max_bits=64), values, index) for algebra in (Intervals, Series))
+    algebras = Intervals(engine, max_bits=64), Series(engine, max_bits=64, convex=convex)
+    plain, series = (body.prepare(algebra, values, index) for algebra in algebras)
     total, start, length, one_by_one = flint.arb(0), first, last, 0
     tolerance = engine.ball(engine.resolution * 2**24)
 
     def term(place: int) -> Any:
-        value = plain(Fraction(place))
-        return engine.exp(engine.ball(value) if isinstance(value, Fraction) else value)
+        return _exponential(engine, plain(Fraction(place)))
 
     with _series_length(flint.ctx, order):
         single = 1 / _odd_part(flint.arb(1) / 2, order)
@@ -89,6 +143,10 @@ def sum_of_exponentials(
                 total += sum((term(start + k) for k in range(length)), flint.arb(0))
             start += length
     return total
+
+
+def _exponential(engine: Any, value: Any) -> Any:
+    return engine.exp(engine.ball(value) if isinstance(value, Fraction) else value)
 
 
 def _odd_part(scale: Any, order: int) -> Any:

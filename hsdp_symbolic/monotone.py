@@ -23,6 +23,7 @@ from .nodes import (
     Accumulated,
     CappedMoment,
     Compounded,
+    CyclicShifts,
     Expm1,
     GeometricSum,
     HitMoment,
@@ -55,6 +56,7 @@ from .symbols import (
     sigma,
     sigma2,
     slack,
+    split,
     w1,
     with_costs_spelled,
 )
@@ -74,7 +76,7 @@ _WEIGHTS = {n: b + slack, w1: 1 / (1 + p), rate: 1 / (1 + p)}
 """b < n and w₁ < 1 likewise, for the weights of mixtures only (with weight 1 the other part is simply absent)."""
 _HALVES = {N: m + rest}
 """n/b as its two halves, both of which grow with it."""
-_POSITIVE = {(count.subs(_HALVES)) for count in (N - j0, N - j0 - 1, N - m, N - 1, N * k + j)} | {1 - rate}
+_POSITIVE = {(count.subs(_HALVES)) for count in (N - j0, N - j0 - 1, N - m, N - split, N - 1, N * k + j)} | {1 - rate}
 """What hypotheses (or the branch of a case distinction) keep positive wherever it divides."""
 
 
@@ -138,6 +140,9 @@ class _Rules:
                 return self._control(expr)
             case HitMoment() | CappedMoment():  # more hits, or later misses that forget less, only add to the sum
                 return self.joint(expr.args)
+            case CyclicShifts():
+                contraction, spacing, hits, after = map(self.of, expr.args)  # as the derivation of shift:cyclic proves
+                return _agree([contraction, _flip(spacing), hits, _flip(after)])
             case Accumulated():
                 increment, _, count, *_ = expr.args  # the map increases with the state, and the state with the count
                 return self.joint([increment, count])
@@ -273,6 +278,7 @@ def _sign(expr: Expr) -> int:
             | Accumulated()
             | Compounded()
             | SampledGaussian()
+            | CyclicShifts()
             | ShiftControl()
             | HitMoment()
             | CappedMoment()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sympy import Add, Expr, Function, Mul, S, Symbol, exp, log
+from sympy import Add, Expr, Function, Max, Mul, S, Symbol, exp, log
 
 from .symbols import i
 
@@ -65,7 +65,8 @@ class LogMeanExp(Function):
     """log of the mean of e^body over index = 1, …, count.
 
     The body must be completely monotone in the index, a nonnegative mixture of decaying exponentials; the derivation
-    that uses it proves so. The views lean on it: the first term is the largest, and `means` sums the rest.
+    that uses it proves so. The views lean on it: the first term is the largest, and `means` sums the rest. A body
+    with `CyclicShifts` in the index is two such functions, joined where its edges pool.
     """
 
     nargs = 3  # body, index, count
@@ -128,6 +129,51 @@ class SampledGaussian(Function):
     """
 
     nargs = 3  # p, rho, alpha
+
+
+class Pooled(Function):
+    """Σ slope²·length over a greatest convex minorant of two edges: slope g and length y, then slope 1 and length 1.
+
+    If g ≤ 1 both edges are convex as they are; if g > 1 the chord takes their place. Increasing in g and in y.
+
+    >>> from sympy import Rational
+    >>> Pooled(Rational(1, 2), 4).closed(), Pooled(2, 4).closed()
+    (2, 81/5)
+    """
+
+    nargs = 2
+
+    def closed(self) -> Expr:
+        g, y = self.args
+        return ((1 + g * y) ** 2 + Max(0, 1 - g) ** 2 * y) / (1 + y)
+
+    def _eval_is_positive(self) -> bool | None:
+        return True if all(arg.is_nonnegative for arg in self.args) else None
+
+
+class CyclicShifts(Function):
+    """The least Σa² of shifts that undo K hits, N updates apart, the last of them k updates before the end.
+
+    A shift z ≥ 0 obeys z ← qz + hit − a and ends at 0. The derivation of `shift:cyclic` proves what the views lean on:
+    `closed` is that minimum; it increases with q and K and decreases with N and k.
+    """
+
+    nargs = 4  # q, N, K, k
+
+    def edges(self) -> tuple[Expr, Expr]:
+        """Slope and length of the minorant's first edge, in units of its second."""
+        q, N, K, k = self.args
+        last = GeometricSum(q**-2, k)
+        slope = q ** (N - 2) * (1 + q**N) * last / ((1 + q ** (N * (K - 1))) * GeometricSum(q**2, N))
+        return slope, q**2 * GeometricSum(q**2, N * (K - 1)) / last
+
+    def closed(self) -> Expr:
+        """What the last hit costs by itself, times what the pooled edges make of it."""
+        q, _, _, k = self.args
+        return Pooled(*self.edges()) / GeometricSum(q**-2, k)
+
+    def _eval_is_positive(self) -> bool | None:
+        return True
 
 
 class Display(Function):

@@ -22,9 +22,9 @@ from .arrays import Array, Samples
 from .enclosure import certainly, exact, value_of
 from .engines import Arb
 from .errors import ArgumentError, OutsideDoubleRange, UnsupportedNode
-from .intervals import programs
+from .intervals import ARGUMENT_BITS, Rationals, programs
 from .program import Parts, Program
-from .special import accumulated, compounded, log_mean_exp, log_mix, sampled_gaussian
+from .special import accumulated, compounded, log_mean_exp, log_mix, pooled, powers, sampled_gaussian
 from .tape import Tape, Traced, at_most, bound
 
 
@@ -234,7 +234,11 @@ class Float64:
     def geometric(self, x: Any, k: Any) -> Any:
         if not isinstance(x, _Scaled) or not _is_one(x.plain):
             raise UnsupportedNode("the NumPy view sums powers of q only")
+        if isinstance(x.exponent, Fraction) and x.exponent == 0:
+            return k
         if not (isinstance(x.exponent, Fraction) and x.exponent < 0):
+            if isinstance(x.exponent, Traced):  # may be 0 somewhere
+                return self._tape.record(powers, *map(self.value, (x.exponent, x.log_q.value, k)))
             log_x = self.value(x.exponent) * x.log_q.value
             return np.expm1(self.value(k) * log_x) * (1.0 / np.expm1(log_x))
         # Σ q^(−as) = q^(−a(k−1)) Σ q^(as): the growing power joins the other exponents.
@@ -253,6 +257,15 @@ class Float64:
         if not any(isinstance(part, Traced) for part in parts):
             return log_mix(*map(np.asarray, parts), out=np.empty(())).item()
         return self._tape.record(log_mix, *parts)
+
+    def pooled(self, slope: Any, length: Any) -> Any:
+        rise = self.mul(slope, length)  # as one: the slope alone may overflow where the edges pool
+        if all(isinstance(part, Fraction) for part in (slope, length)):
+            return Rationals(ARGUMENT_BITS).pooled(slope, length)
+        parts = [self.value(part) for part in (slope, rise, length)]
+        if any(isinstance(part, Traced) for part in parts):
+            return self._tape.record(pooled, *parts)
+        return pooled(*map(np.asarray, parts), out=np.empty(())).item()
 
     def sampled_gaussian(self, parts: Parts, values: Mapping[str, Any]) -> Any:
         def moment(values: Mapping[str, Any]) -> Array:

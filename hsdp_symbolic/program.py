@@ -22,11 +22,13 @@ from .nodes import (
     Accumulated,
     CappedMoment,
     Compounded,
+    CyclicShifts,
     Expm1,
     GeometricSum,
     HitMoment,
     LogMeanExp,
     LogMix,
+    Pooled,
     SampledGaussian,
     ShiftControl,
 )
@@ -49,6 +51,9 @@ class Algebra(Protocol):
         """1 + x + … + x^(k−1)."""
 
     def log_mix(self, weight: Any, x: Any, y: Any) -> Any: ...
+    def pooled(self, slope: Any, length: Any) -> Any:
+        """See `nodes.Pooled`."""
+
     def contraction(self, parts: Parts, values: Mapping[str, Any]) -> Any:
         """parts = (step,): 1 − step, with the step possibly tiny."""
 
@@ -207,6 +212,8 @@ class _Compiler:
                 return self.emit_parts("hit_moment", *node.args)
             case ShiftControl():
                 return self.emit_parts("shift_control", *node.args)
+            case CyclicShifts():
+                return self.visit(node.closed())
         if type(node) in _OPERATIONS:
             return self.emit(_OPERATIONS[type(node)], *node.args)
         raise UnsupportedNode(f"{type(node).__name__} is not among the nodes a view can evaluate: {node}")
@@ -230,4 +237,5 @@ _OPERATIONS = {
     logarithm: "log",
     GeometricSum: "geometric",
     LogMix: "log_mix",
+    Pooled: "pooled",
 }

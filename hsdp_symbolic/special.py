@@ -31,6 +31,21 @@ def log_mix(weight: Array, rest: Array, x: Array, y: Array, *, out: Array) -> Ar
     return out
 
 
+def powers(exponent: Array, log_q: Array, k: Array, *, out: Array) -> Array:
+    """1 + x + … + x^(k−1) for x = q^exponent, where the exponent may be 0."""
+    log_x = exponent * log_q
+    with np.errstate(invalid="ignore"):
+        out[...] = np.where(log_x == 0, k, np.expm1(k * log_x) / np.expm1(log_x))
+    return out
+
+
+def pooled(slope: Array, rise: Array, length: Array, *, out: Array) -> Array:
+    """`nodes.Pooled`, with rise = slope·length given apart."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        out[...] = np.where(slope >= 1, (1 + rise) ** 2 / (1 + length), 1 + slope * rise)
+    return out
+
+
 def log_mean_exp(body: Program, index: str, counts: Fraction | Array, values: Mapping[str, Any]) -> Array:
     """log of the mean of e^body over index = 1 … count, for a body that does not increase with the index."""
     if isinstance(counts, Fraction):

@@ -16,7 +16,7 @@ eta, lam, beta, sigma, S_g = (Symbol(name, positive=True) for name in ("eta", "l
 
 # What a statement asks for besides the run.
 alpha, c, L = (Symbol(name, positive=True) for name in ("alpha", "c", "L"))
-j0, j, k, hit = (Symbol(name, integer=True, nonnegative=True) for name in ("j0", "j", "k", "hit"))
+j0, j, k, hit, split = (Symbol(name, integer=True, nonnegative=True) for name in ("j0", "j", "k", "hit", "split"))
 sigma_mul = Symbol("sigma_mul", positive=True)
 removed = Symbol("removed", nonnegative=True)
 R1, R2, eps_norm = (Symbol(name, nonnegative=True) for name in ("R1", "R2", "eps_norm"))
@@ -67,7 +67,7 @@ TEX: dict[Symbol, str] = {
         symbol: LETTERS[symbol.name].tex
         for symbol in (
             *(n, b, K, eta, lam, beta, sigma, S_g, alpha, c, L, j0, j, k, hit, t, R, dR, u),
-            *(sigma_mul, R1, R2, eps_norm, w1, classes, removed, delta, epsilon),
+            *(sigma_mul, R1, R2, eps_norm, w1, classes, split, removed, delta, epsilon),
         )
     },
     sigma2: r"\sigma^2",
@@ -122,18 +122,32 @@ along, across = Symbol("a_u", real=True), Symbol("b_v", real=True)
 s_unit, tilt = Symbol("s_unit", positive=True), Symbol("t_tilt", positive=True)
 excess = Symbol("alpha-1", positive=True)
 extra_epochs = Symbol("K-1", integer=True, nonnegative=True)
+# Two coupled runs: how far apart, what noise takes off that, and the edges of a minorant.
+distance, nearer, spent, carried = (Symbol(name, nonnegative=True) for name in ("z", "z_near", "a_t", "z_corner"))
+jump, apart, stretched, spread = (Symbol(name, positive=True) for name in ("s_jump", "s_maps", "s_f", "V"))
+rise, run_length, last_rise, last_length = (Symbol(name, positive=True) for name in ("H_1", "x_1", "H_2", "x_2"))
+slope, length_ratio, sum_of_squares, quicker = (Symbol(name, positive=True) for name in ("g", "ell", "A2", "q_less"))
+portion, root_before, root_cost = (Symbol(name, positive=True) for name in ("theta_noise", "sqrt_uV", "sqrt_rho"))
 epoch_factor, epoch_cost = Symbol("r_epoch", positive=True), Symbol("A_epoch", positive=True)
 
-# Shifts: distances, weights, slopes and edges of the greatest convex minorant, and jets of convex functions.
-dist, dist2, moved, moved2, jump, W1, W2, W_mid = (
-    Symbol(name, nonnegative=True) for name in ("z", "z2", "D", "D2", "s_jump", "W_1", "W_2", "W_mid")
+# Any hit pattern: weights, slopes and edges of the greatest convex minorant, and jets of convex functions.
+distance2, moved, moved2, leap, W1, W2, W_mid = (
+    Symbol(name, nonnegative=True) for name in ("z2", "D", "D2", "s_leap", "W_1", "W_2", "W_mid")
 )
-later, edge, edge2, more = (Symbol(name, positive=True) for name in ("P_t", "x_1", "x_2", "a_more"))
-rise1, rise2, height, slope1 = (Symbol(name, real=True) for name in ("A_1", "A_2", "H_1", "g_1"))
-slope_gain, height_gap = (Symbol(name, nonnegative=True) for name in ("g_2-g_1", "H_1-A_1"))
+later, more = (Symbol(name, positive=True) for name in ("P_t", "a_more"))
+rise1, rise2, height, slope1 = (Symbol(name, real=True) for name in ("A_1", "A_2", "h_1", "g_1"))
+slope_gain, height_gap = (Symbol(name, nonnegative=True) for name in ("g_2-g_1", "h_1-A_1"))
 a1, a2, b1, b2 = (Symbol(name, real=True) for name in ("f'", "f''", "h'", "h''"))
 
 TEX |= {
+    a1: "f'",
+    a2: "f''",
+    b1: "h'",
+    b2: "h''",
+    slope_gain: "(g_2-g_1)",
+    height_gap: "(h_1-A_1)",
+    leap: "s",
+    more: r"\delta_a",
     d_mu: r"\dot{\mu}",
     d_nu: r"\dot{\nu}",
     small: "y",

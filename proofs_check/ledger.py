@@ -30,6 +30,7 @@ PARTS = (
     "gradient_descent",
     "descent_and_sampling_appendix",
     "comparisons",
+    "sharper",
     "simulation",
 )
 """Modules of `proofs_check.claims`: what the paper says beyond its statements, item by item."""

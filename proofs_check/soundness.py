@@ -156,6 +156,7 @@ def _draw(rng: random.Random, found: Statement) -> dict[str, Any]:
         "alpha": lambda: order,
         "j0": lambda: rng.choice([0, batches - 1, rng.randrange(batches)]),
         "j": lambda: rng.randint(1, batches - 1),
+        "split": lambda: rng.choice([1, batches, rng.randint(1, batches)]),
         "k": lambda: count(1, slow.get("epochs", 1e12)) - 1,
         "L": lambda: rng.choice([between(1e-6, 1), between(1e-6, 1e6)]),
         "w1": lambda: rng.choice([Fraction(1), between(1e-12, 1)]),
@@ -173,6 +174,8 @@ def _draw(rng: random.Random, found: Statement) -> dict[str, Any]:
 
 _SLOW: dict[str, dict[str, float]] = {
     "thm:shuffle": {"batches": 2e3},
+    "shuffle:factor": {"batches": 2e3},
+    "shift:shuffle": {"batches": 2e3},
     "cor:logistic": {"batches": 2e3},
     "thm:amp_samp_wo_replacement": {"batches": 100, "epochs": 20, "cost": 1e3},
     "thm:amp_samp_wo_replacement:limit": {"cost": 30},

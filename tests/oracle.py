@@ -129,6 +129,47 @@ def mironov(v: dict[str, Any]) -> mpmath.mpf:
     return v["K"] * (v["n"] // v["b"]) * mpmath.log(moment) / (order - 1)
 
 
+def kept_epochs(v: dict[str, Any]) -> mpmath.mpf:
+    """The first term of Theorem 3.3 with the factor its proof gives."""
+    number = v["n"] // v["b"]
+    return contraction(v) ** (2 * (number - number // 2)) * whole_epochs(v)
+
+
+def strongly_convex_factor(v: dict[str, Any]) -> mpmath.mpf:
+    return kept_epochs(v) + first_epoch(v, v["n"] // v["b"] - v["j0"])
+
+
+def shuffle_factor(v: dict[str, Any]) -> mpmath.mpf:
+    return shuffle(v) - whole_epochs(v) + kept_epochs(v)
+
+
+def shift_cyclic(v: dict[str, Any]) -> mpmath.mpf:
+    """The two regimes of the greatest convex minorant, for one hit per epoch."""
+    q, number = contraction(v), v["n"] // v["b"]
+    after, epochs = number - v["j0"], v["K"]
+    w0, v0 = q ** (after - 1), (1 - q ** (2 * after)) / (1 - q**2)
+    w = w0 * (1 - q ** (number * epochs)) / (1 - q**number)
+    total = (1 - q ** (2 * (number * (epochs - 1) + after))) / (1 - q**2)
+    if w0 / v0 <= w / total:
+        return step_cost(v) * w**2 / total
+    rest = q ** (number * (epochs - 1))
+    return step_cost(v) * (
+        w0**2 / v0 + q ** (2 * number - 2) * (1 - q**2) * (1 - rest) / ((1 - q**number) ** 2 * (1 + rest))
+    )
+
+
+def shift_shuffle(v: dict[str, Any]) -> mpmath.mpf:
+    number, beta = v["n"] // v["b"], to_mpf(v["alpha"]) - 1
+    return (
+        mpmath.log(mpmath.fsum(mpmath.exp(beta * shift_cyclic({**v, "j0": j})) for j in range(number)) / number) / beta
+    )
+
+
+def shift_descent(v: dict[str, Any]) -> mpmath.mpf:
+    q, K = contraction(v), v["K"]
+    return step_cost(v, "n") * (1 + q) * (1 - q**K) / ((1 - q) * (1 + q**K))
+
+
 THEOREMS = {
     "thm:strconvexsmooth": strongly_convex,
     "thm:convexsmooth": convex,
@@ -136,11 +177,18 @@ THEOREMS = {
     "thm:GD_baseline": chourasia,
     "thm:naive_RDP_baseline": naive,
     "balle2019": balle,
+    "strconvexsmooth:factor": strongly_convex_factor,
+    "shift:cyclic": shift_cyclic,
+    "shift:convex": convex,
+    "shift:gd": shift_descent,
+    "split:gd": shift_descent,
 }
 """Closed forms, which are good to the ends of the domain."""
 
 SUMS = {
     "thm:shuffle": (shuffle, {"batches": 300}),
+    "shuffle:factor": (shuffle_factor, {"batches": 300}),
+    "shift:shuffle": (shift_shuffle, {"batches": 300}),
     "thm:amp_samp_wo_replacement": (without_replacement, {"batches": 40, "epochs": 12}),
     "thm:GD_tighter:recursion": (gradient_descent_recursion, {"epochs": 300}),
     "mironov2019": (mironov, {"batches": 10**6, "order": 60}),

@@ -59,6 +59,7 @@ def draw_point(rng, *, batches=2000, smallest_step=1e-7, epochs=1e9):
         "j0": rng.randrange(number - 1),
         "sigma2": step / strength * sensitivity**2 / (4 * cost * b**2),
         "j": rng.randrange(1, number),
+        "split": rng.randrange(1, number - 1),
         "k": 1,
         "t": between(0.01, 1),
         "c": between(0.1, 10),

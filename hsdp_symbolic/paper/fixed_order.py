@@ -54,7 +54,7 @@ HIDDEN = (
     LOSS.format("λ-strongly convex"),
     "only the last iterate is released; neighbouring datasets differ in one record, replaced",
 )
-_BATCH = j0 <= N - 1
+BATCH = j0 <= N - 1
 STEP_COST = Over(times(alpha, eta, S_g**2), times(4, sigma**2, b**2))
 
 
@@ -142,57 +142,51 @@ def first_epoch() -> Statement:
     )
 
 
-def _batch_in_range(d: Derivation) -> None:
-    d.at_most(
-        "The record's batch exists, so N − j0 ≥ 1 updates follow its last use.",
-        Integer(1),
-        N - j0,
-        [(Integer(1), Slack.of(_BATCH))],
-    )
-
-
-_DECAY = q ** (2 * (N - m))
-
-
-def first_term() -> Expr:
-    """What K − 1 whole epochs leave behind: the term thm:strconvexsmooth and thm:shuffle share."""
-    return first_epoch().expr.subs(j, m) * GeometricSum(_DECAY, K - 1)
-
-
-def first_term_shown() -> Expr:
-    """The same, as the paper prints it."""
-    return Dot(FirstEpoch(m, alpha), Over(1 - q ** times(2, K - 1, N - m), 1 - q ** times(2, N - m)))
-
-
-@cache
-def strongly_convex() -> Statement:
-    """`thm:strconvexsmooth`."""
-    d = Derivation()
-    start = first_epoch().expr / alpha  # ε₀^j over its order
-    lsi = lsi_strongly_convex()
+def two_batches(d: Derivation) -> None:
+    """m is at least 1."""
     d.at_most(
         "An epoch has at least two batches, so m = ⌊n/2b⌋ ≥ 1 and ε_0^m is defined.",
         Integer(2),
         n / b,
         [(2 / b, Slack.of(TWO_BATCHES))],
     )
+
+
+def batch_in_range(d: Derivation) -> None:
+    """At least one update follows, the one with the record included."""
+    d.at_most(
+        "The record's batch exists, so N − j0 ≥ 1 updates follow its last use.",
+        Integer(1),
+        N - j0,
+        [(Integer(1), Slack.of(BATCH))],
+    )
+
+
+_DECAY = q ** (2 * (N - m))
+
+
+def whole_epochs(d: Derivation, start: Expr, split: Expr) -> Expr:
+    """u after K − 1 epochs: the first `split` updates of each counted from a fixed start, the others as decay.
+
+    `start` is the u of a first epoch after j updates.
+    """
     _compose(
         d, "First m updates of an epoch: they cost at most what they cost from a fixed start, ε_k^m ≤ ε_k^0 + ε_0^m"
     )
-    kept = q ** (2 * i) * GeometricSum(q**2, k * N + m) / GeometricSum(q**2, k * N + m + i)
+    kept = q ** (2 * i) * GeometricSum(q**2, k * N + split) / GeometricSum(q**2, k * N + split + i)
     d.check(
         "The other updates hold no record: after i of them u is multiplied by this (telescoping again).",
-        Induction(kept, i, 0, Integer(1), Y, after_shared(Y, lsi, k, m + i, q)),
+        Induction(kept, i, 0, Integer(1), Y, after_shared(Y, lsi_strongly_convex(), k, split + i, q)),
     )
-    decay = _DECAY
+    decay = q ** (2 * (N - split))
     d.at_most(
         "Over the N − m updates that end epoch k the multiplier is at most q^(2(N−m)).",
-        kept.subs(i, N - m),
+        kept.subs(i, N - split),
         decay,
         [
             (
-                decay * q ** (2 * (k * N + m)) / GeometricSum(q**2, k * N + N),
-                Slack(GeometricSum(q**2, N - m), "a sum of N − m positive powers"),
+                decay * q ** (2 * (k * N + split)) / GeometricSum(q**2, k * N + N),
+                Slack(GeometricSum(q**2, N - split), "a sum of N − m positive powers"),
             )
         ],
     )
@@ -210,9 +204,29 @@ def strongly_convex() -> Statement:
         ),
     )
     _compose(d, "A record in batch j0 sees K−1 whole epochs and N−j0 further updates: ε ≤ ε_(K−1)^0 + ε_0^(N−j0)")
-    _batch_in_range(d)
+    batch_in_range(d)
+    return solved.subs({epoch_factor: decay, epoch_cost: start.subs(j, split), i: K - 1}, simultaneous=True)
+
+
+def first_term() -> Expr:
+    """What K − 1 whole epochs leave behind: the term thm:strconvexsmooth and thm:shuffle share."""
+    return first_epoch().expr.subs(j, m) * GeometricSum(_DECAY, K - 1)
+
+
+def first_term_shown() -> Expr:
+    """The same, as the paper prints it."""
+    return Dot(FirstEpoch(m, alpha), Over(1 - q ** times(2, K - 1, N - m), 1 - q ** times(2, N - m)))
+
+
+@cache
+def strongly_convex() -> Statement:
+    """`thm:strconvexsmooth`."""
+    d = Derivation()
+    start = first_epoch().expr / alpha  # ε₀^j over its order
+    two_batches(d)
+    carried = whole_epochs(d, start, m)
+    decay = _DECAY
     printed = first_term() / alpha
-    carried = solved.subs({epoch_factor: decay, epoch_cost: start.subs(j, m), i: K - 1}, simultaneous=True)
     last = start.subs(j, N - j0)
     d.identity(
         "Term by term against the theorem: the first term carries a factor q^(2(N−m)) that the last line of the "
@@ -245,7 +259,7 @@ def strongly_convex() -> Statement:
         relation="<=",
         expr=expr,
         shown=shown,
-        hypotheses=(ORDER, EPOCHS, TWO_BATCHES, *STRONGLY_CONVEX, _BATCH),
+        hypotheses=(ORDER, EPOCHS, TWO_BATCHES, *STRONGLY_CONVEX, BATCH),
         steps=tuple(d.steps),
         uses=(FIRST_EPOCH, "lem:LSIseq_stronglyconvex", "lem:recursive"),
         assumes=HIDDEN,
@@ -269,7 +283,7 @@ def convex() -> Statement:
         Induction(epochs, i, 0, Integer(0), Y, Y + per_order.subs(j, N), cross_check=True),
     )
     _compose(d, "A record in batch j0 sees K−1 whole epochs and N−j0 further updates: ε ≤ (K−1)·ε_0^N + ε_0^(N−j0)")
-    _batch_in_range(d)
+    batch_in_range(d)
     expr = alpha * (epochs.subs(i, K - 1) + per_order.subs(j, N - j0))
     limit_of_other = alpha * rho0 * ((K - 1) / m + 1 / (N - j0))
     d.check(
@@ -295,7 +309,7 @@ def convex() -> Statement:
         relation="<=",
         expr=expr,
         shown=shown,
-        hypotheses=(ORDER, EPOCHS, CONVEX_STEP, _BATCH),
+        hypotheses=(ORDER, EPOCHS, CONVEX_STEP, BATCH),
         steps=tuple(d.steps),
         uses=("lem:LSIseq_convex", "lem:recursive"),
         assumes=(LOSS.format("convex"), HIDDEN[1]),

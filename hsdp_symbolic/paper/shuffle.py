@@ -88,11 +88,8 @@ def joint_convexity() -> Statement:
     )
 
 
-@cache
-def shuffled() -> Statement:
-    """`thm:shuffle`."""
-    d = Derivation()
-    start = first_epoch().expr
+def over_batches(d: Derivation) -> None:
+    """The moment of a run whose record falls into a random batch is at most the mean over the batches."""
     arrangements = factorial(n) / factorial(b)
     with_record = factorial(n - 1) / factorial(b - 1)
     d.identity(
@@ -115,12 +112,35 @@ def shuffled() -> Statement:
         moments / N,
         [(Integer(1), Slack(moments / N - inner, "lem:rootconvexity1"))],
     )
+
+
+def first_term_comes_out(d: Derivation) -> None:
+    """What does not depend on the batch leaves the mean."""
     common, own = (alpha - 1) * inner, (alpha - 1) * weight
     d.identity(
         "The first term of thm:strconvexsmooth does not depend on j0 and comes out of the average.",
         exp(common + own),
         exp(common) * exp(own),
     )
+
+
+def mixture_of_exponentials(d: Derivation) -> None:
+    """ε₀^j is completely monotone in j: what a mean over batches leans on."""
+    x, decay = q**-2, q ** (2 * j)
+    d.identity(
+        "ε₀^j is a nonnegative mixture of decaying exponentials: 1/Σ_(s<j) x^s = (x−1)·Σ_(r≥1) x^(−jr), x = q^(−2).",
+        1 / GeometricSum(x, j),
+        (x - 1) * (decay + decay**2 / (1 - decay)),
+    )
+
+
+@cache
+def shuffled() -> Statement:
+    """`thm:shuffle`."""
+    d = Derivation()
+    start = first_epoch().expr
+    over_batches(d)
+    first_term_comes_out(d)
     d.at_most(
         "ε₀^j decreases with j …",
         start.subs(j, j + 1),
@@ -143,12 +163,7 @@ def shuffled() -> Statement:
             )
         ],
     )
-    x, decay = q**-2, q ** (2 * j)
-    d.identity(
-        "ε₀^j is a nonnegative mixture of decaying exponentials: 1/Σ_(s<j) x^s = (x−1)·Σ_(r≥1) x^(−jr), x = q^(−2).",
-        1 / GeometricSum(x, j),
-        (x - 1) * (decay + decay**2 / (1 - decay)),
-    )
+    mixture_of_exponentials(d)
     expr = first_term() + LogMeanExp((alpha - 1) * start.subs(j, i), i, N) / (alpha - 1)
     average = LogAverage(times(alpha - 1, FirstEpoch(N - j0, alpha)), j0, N)
     shown = Plus(first_term_shown(), Dot(Over(1, alpha - 1), average))

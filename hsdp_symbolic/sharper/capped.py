@@ -23,11 +23,10 @@ from ..symbols import (
     N,
     alpha,
     b,
-    dist,
-    edge,
+    distance,
     gap,
-    jump,
     later,
+    leap,
     moments,
     more,
     n,
@@ -35,6 +34,7 @@ from ..symbols import (
     q,
     rate,
     rho0,
+    run_length,
     shrink,
     slope_gain,
     u,
@@ -55,8 +55,8 @@ def _best_share(d: Derivation) -> None:
     share = 1 / (1 + slope_gain)  # any 0 < θ ≤ 1
     d.identity(
         "Hide a hit with a share θ of the noise: s²/(2θv) = ρ₀/θ.",
-        jump**2 / (2 * share * variance),
-        (jump**2 / (2 * variance)) / share,
+        leap**2 / (2 * share * variance),
+        (leap**2 / (2 * variance)) / share,
     )
     long = variance / (1 - q**2)
 
@@ -75,7 +75,7 @@ def _best_share(d: Derivation) -> None:
                 Slack(gap, "x ≤ v(1 + q² + …)"),
             )
         ],
-        domain={**_BELOW_ONE, gap: long.subs(_BELOW_ONE) / (1 + edge)},
+        domain={**_BELOW_ONE, gap: long.subs(_BELOW_ONE) / (1 + run_length)},
     )
     root, kick = later, more  # √u and √(ρ₀(1 − q²))
     best = kick * q / (root * (1 - q**2))
@@ -93,9 +93,9 @@ def _best_share(d: Derivation) -> None:
     slope = diff(capped_step(root, kick), root) / (2 * root)  # du'/du
     d.at_most(
         "… and so do their slopes; beyond, the slope is at most 1 …",
-        slope.subs(root, edge_root + dist),
+        slope.subs(root, edge_root + distance),
         Integer(1),
-        [((1 - q**2) / (edge_root + dist), Slack(dist, "√u beyond that point"))],
+        [((1 - q**2) / (edge_root + distance), Slack(distance, "√u beyond that point"))],
         domain=_BELOW_ONE,
     )
     d.at_most(

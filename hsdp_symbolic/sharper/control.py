@@ -31,8 +31,8 @@ from ..symbols import (
     b,
     b1,
     b2,
-    dist,
-    dist2,
+    distance,
+    distance2,
     i,
     more,
     moved,
@@ -59,10 +59,10 @@ def _convex(d: Derivation) -> None:
     d.at_most(
         "W stays convex. First, E(y) = min c(y − z')² + W(z') over 0 ≤ z' ≤ y: halfway between two choices the square "
         "costs at most half of both, and so does W.",
-        hit * ((dist + dist2) / 2 - (moved + moved2) / 2) ** 2 + W_mid,
-        (hit * (dist - moved) ** 2 + W1 + hit * (dist2 - moved2) ** 2 + W2) / 2,
+        hit * ((distance + distance2) / 2 - (moved + moved2) / 2) ** 2 + W_mid,
+        (hit * (distance - moved) ** 2 + W1 + hit * (distance2 - moved2) ** 2 + W2) / 2,
         [
-            (rho0 * alpha * (alpha - 1) / 4, Slack(((dist - moved) - (dist2 - moved2)) ** 2, "a square")),
+            (rho0 * alpha * (alpha - 1) / 4, Slack(((distance - moved) - (distance2 - moved2)) ** 2, "a square")),
             (Integer(1), Slack((W1 + W2) / 2 - W_mid, "W is convex, one step later")),
         ],
         domain={alpha: 1 + p},
@@ -80,10 +80,10 @@ def _convex(d: Derivation) -> None:
         "W never falls with the distance: with the same z', hiding from farther away costs more (and z' beyond y is "
         "not needed, as z' = y costs nothing and W has not fallen). So it never falls with q or c either, and, as a "
         "hit leaves more to hide than a miss, with the chance of a hit if draws are independent.",
-        hit * (dist - moved) ** 2,
-        hit * (dist - moved + more) ** 2,
-        [(hit * more, Slack(2 * (dist - moved) + more, "z' ≤ y"))],
-        domain={alpha: 1 + p, dist: moved + dist2},
+        hit * (distance - moved) ** 2,
+        hit * (distance - moved + more) ** 2,
+        [(hit * more, Slack(2 * (distance - moved) + more, "z' ≤ y"))],
+        domain={alpha: 1 + p, distance: moved + distance2},
     )
 
 
@@ -102,9 +102,9 @@ def _any_number_of_steps(d: Derivation) -> None:
     d.at_most(
         "No distance exceeds 1/(1 − q): if z does not, neither does qz + 1. So hiding nothing before the last m steps "
         "bounds any longer run by the m-step value at that distance.",
-        q * dist + 1,
+        q * distance + 1,
         1 / (1 - q),
-        [(q, Slack(1 / (1 - q) - dist, "so far"))],
+        [(q, Slack(1 / (1 - q) - distance, "so far"))],
         domain={q: 1 / (1 + p)},
     )
 

@@ -23,15 +23,14 @@ from ..symbols import (
     S_g,
     alpha,
     b,
-    dist,
-    dist2,
-    edge,
-    edge2,
+    distance,
+    distance2,
     eta,
     height,
     height_gap,
-    jump,
+    last_length,
     later,
+    leap,
     moved,
     moved2,
     q,
@@ -39,6 +38,7 @@ from ..symbols import (
     rho0,
     rise1,
     rise2,
+    run_length,
     shift,
     sigma,
     sigma2,
@@ -64,12 +64,12 @@ def _lemmas(d: Derivation) -> None:
         "not raise the divergence (witness: the triangle inequality between ψ(x), ψ(y) and ψ'(y)).",
         CONTRACTION,
         Certificate(
-            dist2,
-            q * dist + jump,
+            distance2,
+            q * distance + leap,
             (
-                (Integer(1), Slack(moved + moved2 - dist2, "triangle inequality")),
-                (Integer(1), Slack(q * dist - moved, "an update contracts by q")),
-                (Integer(1), Slack(jump - moved2, "the two updates differ by at most s = ηS_g/b")),
+                (Integer(1), Slack(moved + moved2 - distance2, "triangle inequality")),
+                (Integer(1), Slack(q * distance - moved, "an update contracts by q")),
+                (Integer(1), Slack(leap - moved2, "the two updates differ by at most s = ηS_g/b")),
             ),
         ),
     )
@@ -77,7 +77,7 @@ def _lemmas(d: Derivation) -> None:
         "Noise of variance v lowers the distance by a at the price αa²/(2v) (witness: Gaussians of variance V, where "
         "it says (x + a)²/(V + v) ≤ x²/V + a²/v).",
         REDUCTION,
-        _two_edges(dist, shift, edge, variance),
+        _two_edges(distance, shift, run_length, variance),
     )
     price = alpha * shift**2 / (2 * variance)
     d.identity("αa²/(2v) is the divergence of N(a, v) from N(0, v).", gaussian.renyi(), price)
@@ -105,8 +105,8 @@ def shifted_step() -> Statement:
         "Weighted by what is left of a distance at the end, P_(t−1) = q·P_t, distances telescope: P_t·z_(t+1) is "
         "P_(t−1)·z_t + P_t(s·hit − a). So z_(t+1) ≥ 0 says that Σ P_i·a_i ≤ Σ P_i·s·hit_i, i.e. A ≤ H, and z_T = 0 "
         "that both end together.",
-        later * (q * dist + jump - removed),
-        (later * q) * dist + later * (jump - removed),
+        later * (q * distance + leap - removed),
+        (later * q) * distance + later * (leap - removed),
     )
     d.identity(
         "The price of a step is that of its edge: a²/v = (ΔA)²/Δx with ΔA = P·a and Δx = v·P².",
@@ -115,13 +115,13 @@ def shifted_step() -> Statement:
     )
     d.check(
         "Two edges never cost less than the straight one, so a chord between touching points is the cheapest way.",
-        _two_edges(rise1, rise2, edge, edge2),
+        _two_edges(rise1, rise2, run_length, last_length),
     )
     d.at_most(
         "Optimality. For any slope g, (ΔA)²/Δx ≥ 2g·ΔA − g²·Δx, with equality on an edge of slope g.",
-        2 * slope1 * rise1 - slope1**2 * edge,
-        rise1**2 / edge,
-        [(1 / edge, Slack((rise1 - slope1 * edge) ** 2, "a square"))],
+        2 * slope1 * rise1 - slope1**2 * run_length,
+        rise1**2 / run_length,
+        [(1 / run_length, Slack((rise1 - slope1 * run_length) ** 2, "a square"))],
     )
     slope2 = slope1 + slope_gain
     d.identity(
@@ -156,24 +156,24 @@ def shifted_step() -> Statement:
 
 def after_miss(d: Derivation) -> Expr:
     """u ↦ q²·u for a step without the record, from shifts alone; returns the factor."""
-    stretch = edge / (q**2 * edge + variance)
+    stretch = run_length / (q**2 * run_length + variance)
     d.identity(
         "A step without the record moves the points (x_t, H_t) to (q²x_t, qH_t) and adds (q²x + v, qH). The old path, "
         "times q and stretched by 1/c = (q²x + v)/x to the new axis, costs q²c times as much, edge by edge …",
-        (q * rise1) ** 2 / (edge2 / stretch),
-        q**2 * stretch * rise1**2 / edge2,
+        (q * rise1) ** 2 / (last_length / stretch),
+        q**2 * stretch * rise1**2 / last_length,
     )
     d.at_most(
         "… stays below H, because 1/c ≥ q² (it is reached later) and paths do not fall …",
         q**2,
         1 / stretch,
-        [(variance / edge, Slack(Integer(1), "noise"))],
+        [(variance / run_length, Slack(Integer(1), "noise"))],
     )
     d.at_most(
         "… and q²c ≤ q², because x ≤ v(1 + q² + q⁴ + …).",
         stretch,
         Integer(1),
-        [((1 - q**2) / (q**2 * edge + variance), Slack(variance / (1 - q**2) - edge, "a geometric sum"))],
+        [((1 - q**2) / (q**2 * run_length + variance), Slack(variance / (1 - q**2) - run_length, "a geometric sum"))],
         domain={q: 1 / sqrt(1 + slope_gain)},
     )
     return q**2

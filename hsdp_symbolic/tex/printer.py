@@ -51,6 +51,7 @@ from ..nodes import (
     Named,
     Over,
     Plus,
+    Pooled,
     PowerSum,
     SampledGaussian,
 )
@@ -269,6 +270,9 @@ class PaperPrinter(LatexPrinter):
         body, index, count = map(self._print, expr.args)
         over = rf"1 \leq {index} \leq {count}"
         return rf"\log\left({self.average % over} e^{{{body}}}\right)"
+
+    def _print_Pooled(self, expr: Pooled) -> str:
+        return rf"\Phi\left({', '.join(map(self._print, expr.args))}\right)"
 
     def _print_SampledGaussian(self, expr: SampledGaussian) -> str:
         order = expr.args[2]

@@ -1,0 +1,204 @@
+"""The factor the proof of `thm:strconvexsmooth` gives and the theorem drops, for any split of an epoch.
+
+An epoch of N updates is split at m: the first m are counted from a fixed start, the other N − m contract. The paper
+takes m = ⌊N/2⌋ and drops the contraction of the last epoch, a factor q^(2(N−m)).
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from sympy import Expr, Ge, Integer
+
+from ..checks import Induction, Slack
+from ..derivation import Derivation
+from ..nodes import Dot, FirstEpoch, GeometricSum, LogAverage, LogMeanExp, Over, Plus, PowerSum, times, undisplay
+from ..paper.fixed_order import (
+    BATCH,
+    EPOCHS,
+    FIRST_EPOCH,
+    HIDDEN,
+    ORDER,
+    TWO_BATCHES,
+    first_epoch,
+    first_term,
+    two_batches,
+    whole_epochs,
+)
+from ..paper.lsi import STRONGLY_CONVEX
+from ..paper.shuffle import first_term_comes_out, mixture_of_exponentials, over_batches
+from ..statement import Statement
+from ..symbols import K, N, Y, alpha, gap, i, j, j0, m, p, q, split
+
+if TYPE_CHECKING:
+    from ..setting import Setting
+
+WHERE = "not in the paper"
+MOST_SPLITS = 10**6
+"""Splits that `best_split` compares."""
+_USES = (FIRST_EPOCH, "lem:LSIseq_stronglyconvex", "lem:recursive")
+_SPLIT_RANGE = (Ge(split, 1, evaluate=False), split <= N)
+
+
+def _carried_shown(at: Expr) -> Expr:
+    return Dot(FirstEpoch(at, alpha), PowerSum(q ** times(2, N - at), K - 1))
+
+
+def _bound(d: Derivation, at: Expr) -> tuple[Expr, Expr]:
+    """The bound with an epoch split at `at`, and how it is printed."""
+    start = first_epoch().expr / alpha
+    carried = whole_epochs(d, start, at)
+    expr = alpha * carried + alpha * start.subs(j, N - j0)
+    shown = Plus(_carried_shown(at), FirstEpoch(N - j0, alpha))
+    return expr, d.printed(expr, shown, first_epoch=undisplay(first_epoch().shown), index=j)
+
+
+@cache
+def with_factor() -> Statement:
+    """`strconvexsmooth:factor`."""
+    d = Derivation()
+    two_batches(d)
+    expr, shown = _bound(d, m)
+    return Statement(
+        label="strconvexsmooth:factor",
+        scheme="fixed",
+        title="Theorem 3.3 with the factor its proof gives",
+        where=WHERE,
+        says="ε after K epochs over a fixed sequence of batches, for data in batch j0: thm:strconvexsmooth with the "
+        "factor that the last line of its proof drops.",
+        bounds=r"\varepsilon",
+        relation="<=",
+        expr=expr,
+        shown=shown,
+        hypotheses=(ORDER, EPOCHS, TWO_BATCHES, *STRONGLY_CONVEX, BATCH),
+        steps=tuple(d.steps),
+        uses=_USES,
+        assumes=HIDDEN,
+    )
+
+
+def _settled(at: Expr) -> Expr:
+    """The first term over αρ₀ after infinitely many epochs, x = q², for a split below N."""
+    x = q**2
+    return x ** (N - 1) / ((1 - x) * GeometricSum(x, at) * GeometricSum(x, N - at))
+
+
+@cache
+def any_split() -> Statement:
+    """`strconvexsmooth:split`."""
+    d = Derivation()
+    expr, shown = _bound(d, split)
+    x, better = q**2, split + gap
+    d.check(
+        "After many epochs the sum over epochs is 1/(1 − q^(2(N−m))) …",
+        Induction((1 - x ** ((N - split) * i)) / (1 - x ** (N - split)), i, 0, Integer(0), Y, x ** (N - split) * Y + 1),
+    )
+    d.identity(
+        "… and the first term is then ρ₀·x^(N−1)(1−x)/((1−x^m)(1−x^(N−m))), x = q².",
+        x ** (N - split) / (GeometricSum(x**-1, split) * (1 - x ** (N - split))),
+        _settled(split),
+    )
+    room = {N: split + better + i}
+    d.at_most(
+        "Moving the split from m to m + d ≤ N − m lowers it: the products of the two sums differ by x^m(1−x^d)"
+        "(1−x^(N−2m−d))/(1−x)². So it falls up to the middle and, being symmetric, rises again: the paper's m is best.",
+        _settled(better).subs(room),
+        _settled(split).subs(room),
+        [
+            (
+                (_settled(split) * x**split / (GeometricSum(x, better) * GeometricSum(x, N - better))).subs(room)
+                * GeometricSum(x, gap),
+                Slack(GeometricSum(x, i), "i = N − 2m − d ≥ 0"),
+            )
+        ],
+        domain={q: 1 / (1 + p)},
+    )
+    d.at_most(
+        "For K = 2 the first term is ρ₀·x^(N−1)/Σ_(s<m) x^s: the larger m the better, so m = N is best.",
+        x ** (N - 1) / GeometricSum(x, split + 1),
+        x ** (N - 1) / GeometricSum(x, split),
+        [
+            (
+                x ** (N - 1) * x**split / (GeometricSum(x, split) * GeometricSum(x, split + 1)),
+                Slack(Integer(1), "one more positive power"),
+            )
+        ],
+        domain={split: 1 + gap},
+    )
+    return Statement(
+        label="strconvexsmooth:split",
+        scheme="fixed",
+        title="Theorem 3.3 with any split of an epoch",
+        where=WHERE,
+        says="ε after K epochs over a fixed sequence of batches, for data in batch j0, with every epoch split after "
+        "m updates; `best_split` finds the best m.",
+        bounds=r"\varepsilon",
+        relation="<=",
+        expr=expr,
+        shown=shown,
+        hypotheses=(ORDER, EPOCHS, *STRONGLY_CONVEX, BATCH, *_SPLIT_RANGE),
+        steps=tuple(d.steps),
+        uses=_USES,
+        assumes=HIDDEN,
+    )
+
+
+def best_split(run: Setting) -> int:
+    """The split for which `strconvexsmooth:split` is least at a setting, in float64; any split gives a valid bound.
+
+    >>> from hsdp_symbolic import Setting
+    >>> run = Setting(n=50, b=2, K=2, eta="0.02", lam=1, beta=4, sigma=2, S_g=4)
+    >>> best_split(run), best_split(run.replace(K=10**6))
+    (25, 12)
+    """
+    import numpy as np
+
+    from ..errors import ArgumentError
+
+    batches = int(run["n"] // run["b"])
+    if batches > MOST_SPLITS:
+        raise ArgumentError("n", run["n"], f"{batches} batches are too many splits to compare", "use n/b up to 10^6")
+    values = any_split().numeric(run, alpha=2, j0=0, split=np.arange(1, batches + 1))
+    return 1 + int(np.argmin(values))
+
+
+@cache
+def shuffled() -> Statement:
+    """`shuffle:factor`."""
+    d = Derivation()
+    over_batches(d)
+    first_term_comes_out(d)
+    mixture_of_exponentials(d)
+    start, decay = first_epoch().expr, q ** (2 * (N - m))
+    with_, without = decay * first_term(), first_term()
+    d.identity(
+        "The first term is that of strconvexsmooth:factor.",
+        with_factor().expr - start.subs(j, N - j0),
+        with_,
+    )
+    d.at_most(
+        "It is at most that of thm:shuffle.",
+        with_,
+        without,
+        [(without * (1 - q**2), Slack(GeometricSum(q**2, N - m), "1 − q^(2(N−m)) = (1 − q²)·(positive powers)"))],
+        domain={q: 1 / (1 + p)},
+    )
+    expr = with_ + LogMeanExp((alpha - 1) * start.subs(j, i), i, N) / (alpha - 1)
+    average = LogAverage(times(alpha - 1, FirstEpoch(N - j0, alpha)), j0, N)
+    shown = Plus(_carried_shown(m), Dot(Over(1, alpha - 1), average))
+    return Statement(
+        label="shuffle:factor",
+        scheme="shuffle",
+        title="Theorem 4.2 with the factor of Theorem 3.3's proof",
+        where=WHERE,
+        says="ε after K epochs over batches shuffled once, for any record: thm:shuffle with the dropped factor.",
+        bounds=r"\varepsilon",
+        relation="<=",
+        expr=expr,
+        shown=d.printed(expr, shown, first_epoch=undisplay(first_epoch().shown), index=j),
+        hypotheses=(ORDER, EPOCHS, TWO_BATCHES, *STRONGLY_CONVEX),
+        steps=tuple(d.steps),
+        uses=("strconvexsmooth:factor", FIRST_EPOCH, "lem:rootconvexity1"),
+        assumes=HIDDEN,
+    )

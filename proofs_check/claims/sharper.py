@@ -1,0 +1,294 @@
+"""The sharper bounds against the exact law and the paper's bounds: tight where attained, smaller for all parameters."""
+
+from __future__ import annotations
+
+from sympy import Integer
+
+from hsdp_symbolic import statement
+from hsdp_symbolic.checks import Certificate, Check, Identity, Induction, Limit, Slack
+from hsdp_symbolic.nodes import CyclicShifts, GeometricSum, LogMeanExp, Pooled
+from hsdp_symbolic.sharper.shifts import chord
+from hsdp_symbolic.symbols import (
+    K,
+    N,
+    Y,
+    alpha,
+    decay,
+    extra_epochs,
+    i,
+    j,
+    j0,
+    length_ratio,
+    m,
+    p,
+    q,
+    q_half,
+    rest,
+    rho0,
+    rho_n,
+    slack,
+    slope,
+    split,
+)
+
+from ..ledger import Claim
+
+WHERE = "not in the paper"
+_BELOW_ONE = {q: 1 / (1 + p)}
+
+
+def claims() -> list[Claim]:
+    return [
+        *_numbered("shift:cyclic/tight", "shift:cyclic", _tight()),
+        *_numbered("shift:cyclic/below-split", "shift:cyclic", _below_split()),
+        *_numbered("shift:cyclic/below-composition", "shift:cyclic", _below_composition()),
+        *_numbered("strconvexsmooth:factor/below-theorem", "strconvexsmooth:factor", _factor()),
+        *_numbered("shift:shuffle/below-factor", "shift:shuffle", _shuffled()),
+        *_numbered("shift:convex/theorem", "shift:convex", _convex()),
+        *_numbered("shift:gd/below-theorem", "shift:gd", _descent()),
+    ]
+
+
+def _numbered(prefix: str, label: str, parts: list[tuple[str, Check]]) -> list[Claim]:
+    return [
+        Claim(f"{prefix}/{number}", label, WHERE, says, check) for number, (says, check) in enumerate(parts, start=1)
+    ]
+
+
+def _tight() -> list[tuple[str, Check]]:
+    """Where the edges pool (g ≥ 1) the bound is the chord; the exact law is that of the quadratic loss."""
+    ratio, _ = CyclicShifts(q, N, K, j).edges()
+    above, below = chord()
+    pooled = alpha * rho0 * above**2 / below
+    exact = statement("exact:fixed_order").expr
+    settled = ratio.subs(q ** (N * (K - 1)), 0)
+    return [
+        (
+            "for the first batch (j0 = 0, so j = N; n/b = 1 included) the edges pool, for every K",
+            Certificate(
+                Integer(1),
+                ratio.subs(j, N),
+                (((1 - q) / (q**N + q ** (N * K)), Slack(GeometricSum(q, N * K), "a sum of positive powers")),),
+                _BELOW_ONE,
+            ),
+        ),
+        (
+            "and the bound is the exact divergence of the quadratic loss, for all parameters",
+            Identity(exact.subs(j0, 0), pooled.subs(j, N)),
+        ),
+        (
+            "for other batches, where the edges pool, it exceeds the exact divergence by this factor",
+            Identity(pooled / exact.subs(j0, N - j), (1 - q ** (2 * N * K)) / (1 - q ** (2 * N * (K - 1) + 2 * j))),
+        ),
+        (
+            "which tends to 1 as K grows (e = q^(NK) ↓ 0): tight in the limit",
+            Limit((1 - decay**2) / (1 - decay**2 * q ** (2 * j - 2 * N)), decay, Integer(0), Integer(1)),
+        ),
+        (
+            "and then the edges pool for the first half of the batches, j ≥ N/2: the limit of g is at least 1",
+            Certificate(
+                Integer(1),
+                settled.subs(j, (N + i) / 2),
+                (
+                    (
+                        (1 + q**N) / (q**i * (1 + q) * GeometricSum(q**2, N)),
+                        Slack(GeometricSum(q, i), "i = 2j − N ≥ 0"),
+                    ),
+                ),
+            ),
+        ),
+    ]
+
+
+def _below_split() -> list[tuple[str, Check]]:
+    """shift:cyclic ≤ strconvexsmooth:split for every split m, with r = K − 1."""
+    ratio, length = CyclicShifts(q, N, K, j).edges()
+    r = extra_epochs
+    x, y = q ** (N - m), q**m  # the two sides of the split
+    sums = GeometricSum(x**2, r), GeometricSum(y**2, r), GeometricSum(q**N, r)
+    longest, epoch_part = GeometricSum(q**2, N * r), GeometricSum(q**2, m)
+    squares = y ** (2 * r) * GeometricSum(x**2, i) + x ** (2 * r) * GeometricSum(y**2, i)
+    found = statement("strconvexsmooth:split").expr
+    last = statement("eps0").expr.subs(j, N - j0)
+    return [
+        (
+            "the two edges are never below the chord, so Φ(g, ℓ) ≤ 1 + g²ℓ whether they pool or not",
+            Certificate(
+                Pooled(slope, length_ratio).closed().subs(slope, 1 + slack),
+                1 + (1 + slack) ** 2 * length_ratio,
+                ((length_ratio / (1 + length_ratio), Slack(slack**2, "a square")),),
+            ),
+        ),
+        (
+            "the 1 is ε₀^(N−j0), the second term of the split bound: 1/Σ_(s<j) q^(−2s) over αρ₀",
+            Identity(last, alpha * rho0 / GeometricSum(q**-2, N - j0)),
+        ),
+        (
+            "the other part is q^(2N−2)(Σ_(e<r) q^(Ne))²/Σ_(s<Nr) q^(2s), r = K − 1 …",
+            Identity(
+                (ratio**2 * length / GeometricSum(q**-2, j)).subs(K, 1 + r), q ** (2 * N - 2) * sums[2] ** 2 / longest
+            ),
+        ),
+        (
+            "… and the first term of the split bound is q^(2N−2)·Σ_(e<r) q^(2(N−m)e)/Σ_(s<m) q^(2s), both over αρ₀",
+            Identity(
+                ((found - last) / (alpha * rho0)).subs({split: m, K: 1 + r}, simultaneous=True),
+                q ** (2 * N - 2) * sums[0] / epoch_part,
+            ),
+        ),
+        (
+            "Cauchy–Schwarz for these sums, step by step: from r to r + 1 the difference of the two sides grows by …",
+            Identity(
+                (sums[0] * sums[1] - sums[2] ** 2).subs(r, r + 1) - (sums[0] * sums[1] - sums[2] ** 2),
+                (squares - 2 * q ** (N * r) * GeometricSum(q**N, i)).subs(i, r),
+            ),
+        ),
+        (
+            "… which is a sum of squares, of q^((N−m)e + mr) − q^((N−m)r + me) over e < r",
+            Induction(
+                squares - 2 * q ** (N * r) * GeometricSum(q**N, i),
+                i,
+                0,
+                Integer(0),
+                Y,
+                Y + (x**i * y**r - x**r * y**i) ** 2,
+            ),
+        ),
+        (
+            "and Σ_(e<r) q^(2me)·Σ_(s<m) q^(2s) is a sum of mr powers",
+            Identity(sums[1] * epoch_part, GeometricSum(q**2, m * r)),
+        ),
+        (
+            "so shift:cyclic is at most the split bound: for every split, every K and every j0",
+            Certificate(
+                q ** (2 * N - 2) * sums[2] ** 2 / longest,
+                q ** (2 * N - 2) * sums[0] / epoch_part,
+                (
+                    (
+                        q ** (2 * N - 2) * sums[0] / (longest * epoch_part),
+                        Slack(longest - sums[1] * epoch_part, "Nr ≥ mr positive powers"),
+                    ),
+                    (
+                        q ** (2 * N - 2) / longest,
+                        Slack(sums[0] * sums[1] - sums[2] ** 2, "Cauchy–Schwarz"),
+                    ),
+                ),
+                {N: m + rest},
+            ),
+        ),
+    ]
+
+
+def _below_composition() -> list[tuple[str, Check]]:
+    """With the split at m = N the bound is αρ₀((K−1)/Σ_(s<N) q^(−2s) + 1/Σ_(s<j) q^(−2s)), at most Kαρ₀."""
+    whole = statement("strconvexsmooth:split").expr.subs(split, N)
+    return [
+        (
+            "the split at m = N leaves (K−1)·ε₀^N + ε₀^(N−j0), so shift:cyclic is at most that",
+            Identity(
+                whole / (alpha * rho0),
+                (K - 1) / GeometricSum(q**-2, N) + 1 / GeometricSum(q**-2, N - j0),
+            ),
+        ),
+        (
+            "each of these K terms is at most 1: never more than the composition of K Gaussian mechanisms, Kαρ₀",
+            Certificate(
+                1 / GeometricSum(q**-2, j + 1),
+                Integer(1),
+                ((q**-2 / GeometricSum(q**-2, j + 1), Slack(GeometricSum(q**-2, j), "a sum of positive powers")),),
+            ),
+        ),
+    ]
+
+
+def _factor() -> list[tuple[str, Check]]:
+    factor, theorem = statement("strconvexsmooth:factor").expr, statement("thm:strconvexsmooth").expr
+    last = statement("eps0").expr.subs(j, N - j0)
+    return [
+        (
+            "it is the split bound at the paper's split",
+            Identity(statement("strconvexsmooth:split").expr.subs(split, m), factor),
+        ),
+        (
+            "it is at most thm:strconvexsmooth, by the factor q^(2(N−m)) of the first term",
+            Certificate(
+                factor,
+                theorem,
+                (((theorem - last) * (1 - q**2), Slack(GeometricSum(q**2, N - m), "a sum of positive powers")),),
+                _BELOW_ONE,
+            ),
+        ),
+    ]
+
+
+def _shuffled() -> list[tuple[str, Check]]:
+    (mean,) = statement("shift:shuffle").expr.atoms(LogMeanExp)
+    factor, theorem = statement("shuffle:factor").expr, statement("thm:shuffle").expr
+    fixed = statement("strconvexsmooth:factor").expr
+    last = statement("eps0").expr
+    (other,) = factor.atoms(LogMeanExp)
+    return [
+        (
+            "the exponents under the mean are those of shift:cyclic, batch by batch",
+            Identity((alpha - 1) * statement("shift:cyclic").expr.subs(j0, N - i), mean.args[0]),
+        ),
+        (
+            "those of shuffle:factor, its first term taken into the mean, are those of strconvexsmooth:factor: each is "
+            "the larger one (shift:cyclic/below-split), and so is the mean",
+            Identity(
+                factor - other / (alpha - 1) + other.args[0].subs(i, N - j0) / (alpha - 1),
+                fixed,
+            ),
+        ),
+        (
+            "and shuffle:factor is at most thm:shuffle, by the same factor of the first term",
+            Certificate(
+                factor,
+                theorem,
+                (
+                    (
+                        (statement("thm:strconvexsmooth").expr - last.subs(j, N - j0)) * (1 - q**2),
+                        Slack(GeometricSum(q**2, N - m), "a sum of positive powers"),
+                    ),
+                ),
+                _BELOW_ONE,
+            ),
+        ),
+    ]
+
+
+def _convex() -> list[tuple[str, Check]]:
+    ours, exact = statement("shift:convex").expr, statement("exact:fixed_order").expr
+    return [
+        (
+            "the best shifts give exactly thm:convexsmooth: by shifts it cannot be improved",
+            Identity(statement("thm:convexsmooth").expr, ours),
+        ),
+        (
+            "for the first batch it is attained in the limit λ → 0 of the quadratic loss (q = 1/(1+p), p ↓ 0): tight",
+            Limit(exact.subs(j0, 0).subs(_BELOW_ONE), p, Integer(0), ours.subs(j0, 0)),
+        ),
+    ]
+
+
+def _descent() -> list[tuple[str, Check]]:
+    ours, theirs = statement("shift:gd").expr, statement("thm:GD_tighter").expr.subs(q_half, (1 + q) / 2)
+    scale = alpha * rho_n * (1 + q) / (1 + q**K)
+    ours_sum, theirs_sum = GeometricSum(q, K), GeometricSum((1 + q) / 2, K)
+    return [
+        (
+            "it is at most thm:GD_tighter (and so at most thm:GD_baseline, which that implies)",
+            Certificate(
+                ours,
+                theirs,
+                (
+                    (scale, Slack(theirs_sum - ours_sum, "(1+q)/2 ≥ q, termwise")),
+                    (scale * q**K, Slack(theirs_sum, "a sum of positive powers")),
+                ),
+            ),
+        ),
+        (
+            "thm:GD_tighter is larger by exactly this factor, which tends to 2 as K grows",
+            Identity(theirs / ours, 2 * (1 + q**K) * (1 - ((1 + q) / 2) ** K) / (1 - q**K)),
+        ),
+    ]
