@@ -60,10 +60,10 @@ def claims() -> list[Claim]:
 
 
 def _directions() -> list[Claim]:
-    """Every bound on a privacy loss, in every letter of `_DIRECTIONS` it depends on."""
+    """Every bound on a Rényi privacy loss, in every letter of `_DIRECTIONS` it depends on."""
     found = []
     for each in statements():
-        if not each.bounds.startswith(r"\varepsilon"):
+        if not each.bounds.startswith(r"\varepsilon") or "delta" in each.needs:
             continue
         for symbol, direction, says in _DIRECTIONS:
             if ("sigma" if symbol == sigma2 else symbol.name) in each.needs:
