@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from .enclosure import Enclosure
     from .program import Program
 
+FINEST = "1e-20"
+ON_A_GRID = Fraction(1, 1000)
+"""A relative width that what is computed on a grid reaches in reasonable time."""
 _ARGUMENT_NAMES = frozenset(letter.name for letter in ARGUMENTS)
 
 
@@ -54,11 +57,15 @@ class Statement:
     assumes: tuple[str, ...] = ()
     scheme: Literal["", "fixed", "shuffle", "reshuffle", "without_replacement", "full_batch", "poisson"] = ""
     """How the batches of the algorithm it bounds are made; empty for a lemma, which bounds no algorithm."""
-    rtol: str = "1e-20"
+    rtol: str = FINEST
     """The relative width of an enclosure if no other is asked for; wider for what is computed on a grid."""
 
     def __repr__(self) -> str:
         return f"<Statement {self.label}: {self.title}>"
+
+    def within_reach(self, rtol: Fraction) -> Fraction:
+        """The relative width to ask for by who wants `rtol`, and takes what a grid has to offer."""
+        return rtol if self.rtol == FINEST else max(rtol, ON_A_GRID)
 
     @cached_property
     def needs(self) -> tuple[str, ...]:

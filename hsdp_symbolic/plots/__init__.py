@@ -12,7 +12,7 @@ written with the numbers beside it (`save`).
 from collections.abc import Callable
 
 from .describe import Curve, Figure, Panel, Request, Style
-from .new_figures import crossing, has_sharper, regions, sharper, tightness
+from .new_figures import crossing, regions, sharper, tightness
 from .paper_figures import first_batch, introduction, last_batch_figure, sampled, shuffled
 from .save import produce, save
 
@@ -29,7 +29,7 @@ NEW: dict[str, Callable[[Request], Figure]] = {
     "tightness": tightness,
     "crossover": crossing,
     "regions": regions,
-    **({"sharper": sharper} if has_sharper() else {}),
+    "sharper": sharper,
 }
 """Figures the paper does not have. What its slips change is drawn by `proofs_check.slips`."""
 

@@ -7,6 +7,8 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
+import numpy as np
+
 from ..algebra import close_sums
 from ..catalogue import statement
 from ..enclosure import Enclosure, enclose
@@ -20,7 +22,7 @@ from .describe import Curve
 COMPOSITION = "mironov2019"
 ZERO = Enclosure(Fraction(0), Fraction(0))
 DIGITS = 17
-RTOL = "1e-24"
+RTOL = Fraction("1e-24")
 """Narrow enough that 17 digits do not depend on the engine, a tie apart."""
 FARTHEST = 10_000
 """Epochs within which a crossover is looked for."""
@@ -28,6 +30,8 @@ FARTHEST = 10_000
 
 def values(curve: Curve, ticker: Ticker | None = None) -> list[Enclosure]:
     """The enclosure of every point of a curve, in order."""
+    if curve.view == "bound" and (source := _find(curve.source)).within_reach(RTOL) > RTOL:
+        return _on_a_grid(source, curve)
     found = []
     for done, point in enumerate(curve.at):
         if ticker:
@@ -48,9 +52,16 @@ def _find(source: str | Statement) -> Statement:
     return statement(source) if isinstance(source, str) else source
 
 
+def _on_a_grid(source: Statement, curve: Curve) -> list[Enclosure]:
+    """Upper values of a dynamic programme, all at once: one pass from the end yields every number of epochs."""
+    trained = [point for point in curve.at if point != 0 or curve.over != "K"]
+    uppers = np.atleast_1d(source.numeric(curve.run, **curve.arguments, **{curve.over: trained}))
+    return [ZERO] * (len(curve.at) - len(trained)) + [Enclosure(x, x) for x in map(Fraction, uppers.tolist())]
+
+
 @cache
 def _bound(source: str | Statement, run: Setting, arguments: tuple[tuple[str, Any], ...]) -> Enclosure:
-    return _find(source).enclose(run, rtol=RTOL, **dict(arguments))
+    return _find(source).enclose(run, rtol=_find(source).within_reach(RTOL), **dict(arguments))
 
 
 @cache

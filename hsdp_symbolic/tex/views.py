@@ -193,8 +193,10 @@ def _by_symbol(exact: Mapping[str, Fraction]) -> dict[Symbol, Fraction]:
 
 def certified_value(statement: Statement, setting: Setting, digits: int, **arguments: Any) -> str:
     """The value with its relation: rounded up for an upper bound, down for a lower one, a bracket for an equality."""
-    bracket = statement.enclose(setting, rtol=Fraction(1, 10 ** (digits + 3)), **arguments)
-    low, high = bracket.decimals(digits)
+    wanted = Fraction(1, 10 ** (digits + 3))
+    rtol = statement.within_reach(wanted)
+    bracket = statement.enclose(setting, rtol=rtol, **arguments)
+    low, high = bracket.decimals(digits if rtol == wanted else min(digits, 4))
     if Fraction(low) == Fraction(high) == bracket.lo == bracket.hi:
         return f"= {_scientific(low)}"
     if statement.relation == "=":

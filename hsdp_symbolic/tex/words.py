@@ -11,11 +11,11 @@ _WORDS = r"""
 α \alpha β \beta γ \gamma δ \delta ε \varepsilon ζ \zeta η \eta θ \theta κ \kappa λ \lambda μ \mu ν \nu ξ \xi π \pi
 ρ \rho σ \sigma τ \tau φ \varphi χ \chi ψ \psi ω \omega Γ \Gamma Δ \Delta Θ \Theta Λ \Lambda Π \Pi Σ \Sigma Φ \Phi
 Ψ \Psi Ω \Omega ∏ \prod ∑ \sum ₀ _0 ₁ _1 ₂ _2 ₃ _3 ₄ _4 ₅ _5 ₆ _6 ₇ _7 ₈ _8 ₉ _9 ⁰ ^0 ¹ ^1 ² ^2 ³ ^3 ⁴ ^4 ⁵ ^5 ⁶ ^6 ⁷ ^7
-⁸ ^8 ⁹ ^9 ⁻ ^- ᵀ ^T ⁿ ^n ᵏ ^k ᵢ _i ⱼ _j ₖ _k ₙ _n ₊ _+ ≤ \le ≥ \ge ≠ \ne ≈ \approx ∞ \infty ∈ \in ∉ \notin · \cdot × \times
+⁸ ^8 ⁹ ^9 ⁻ ^- ᵀ ^T ⁿ ^n ᵏ ^k ᵢ _i ⱼ _j ₖ _k ₙ _n ≤ \le ≥ \ge ≠ \ne ≈ \approx ∞ \infty ∈ \in ∉ \notin · \cdot × \times
 − - → \to ↦ \mapsto ← \leftarrow ‖ \Vert ∂ \partial ∇ \nabla ⌊ \lfloor ⌋ \rfloor ⌈ \lceil ⌉ \rceil ∫ \int √ \surd
 ℓ \ell ½ \tfrac12 ⟨ \langle ⟩ \rangle 𝔼 \mathbb{E} ℝ \mathbb{R} ± \pm ′ ' ⪯ \preceq ⪰ \succeq ⇔ \Leftrightarrow
 ⇒ \Rightarrow ≪ \ll ≫ \gg ∝ \propto … \ldots ≡ \equiv ∀ \forall ∃ \exists ∘ \circ ⊂ \subset
-⊗ \otimes ⊕ \oplus ∼ \sim ∪ \cup ∩ \cap ↓ \downarrow ⟂ \perp ˣ ^x ᵗ ^t û \hat{u}
+⊗ \otimes ⊕ \oplus ∼ \sim ∪ \cup ∩ \cap ↓ \downarrow ₊ _+ ⟂ \perp ˣ ^x ᵗ ^t û \hat{u}
 """.split()  # noqa: SIM905 — a table to be read
 _MATHS = dict(zip(_WORDS[::2], _WORDS[1::2], strict=True))
 _TEXT = {"“": "``", "”": "''", "’": "'", "‘": "`", "–": "--", "—": "---"} | {
