@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 
 class HsdpError(Exception):
     """Base of every error this package raises on purpose."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """As it was told, not by telling it anew: so that it crosses from one process to another."""
+        return _restored, (type(self), self.args, self.__dict__)
+
+
+def _restored(kind: type[HsdpError], told: tuple[Any, ...], details: dict[str, Any]) -> HsdpError:
+    error = kind.__new__(kind, *told)
+    error.args = told
+    error.__dict__.update(details)
+    return error
 
 
 def quote(value: object) -> str:

@@ -19,7 +19,7 @@ from typing import Any
 from hsdp_symbolic import Setting
 from hsdp_symbolic.catalogue import statements
 from hsdp_symbolic.enclosure import Enclosure
-from hsdp_symbolic.errors import ArgumentError, HypothesisError, PrecisionExhausted, TooManySteps
+from hsdp_symbolic.errors import ArgumentError, HypothesisError, PrecisionExhausted, TooManySteps, ValueTooLarge
 from hsdp_symbolic.letters import ARGUMENTS
 from hsdp_symbolic.progress import Ticker
 from hsdp_symbolic.statement import Statement
@@ -91,7 +91,7 @@ def _chunk(task: tuple[int, int]) -> Tally:
             verdict = compare(found, run, extra)
         except HypothesisError:
             tally.outside += 1
-        except (TooManySteps, PrecisionExhausted) as error:
+        except (TooManySteps, PrecisionExhausted, ValueTooLarge) as error:
             tally.refused[type(error).__name__] += 1
         else:
             tally.effective[found.label] += 1

@@ -13,7 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hsdp_symbolic import HsdpError, Setting, labels, statement
-from hsdp_symbolic.errors import ArgumentError, HypothesisError, MissingArgument, UnknownArgument, UnknownLabel
+from hsdp_symbolic.errors import (
+    ArgumentError,
+    HypothesisError,
+    MissingArgument,
+    TooManySteps,
+    UnknownArgument,
+    UnknownLabel,
+    ValueTooLarge,
+)
 from hsdp_symbolic.setting import to_fraction
 
 GOOD = {"n": 50, "b": 2, "K": 40, "eta": "0.02", "lam": 1, "beta": 4, "sigma": 2, "S_g": 4}
@@ -253,3 +261,11 @@ class TestSetting:
     def test_every_refusal_is_ours(self):
         assert issubclass(HypothesisError, HsdpError)
         assert issubclass(ArgumentError, ValueError)
+
+
+def test_errors_cross_from_one_process_to_another():
+    for error in (ArgumentError("n", -1, "negative", "give more"), ValueTooLarge(10**9), TooManySteps(10**9, "a mean")):
+        again = pickle.loads(pickle.dumps(error))
+        assert type(again) is type(error)
+        assert str(again) == str(error)
+        assert vars(again) == vars(error)
