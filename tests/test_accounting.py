@@ -759,3 +759,13 @@ def test_missing_options(capsys, arguments, message):
     code, _, err = cli(capsys, *arguments)
     assert code == 2
     assert message in err
+
+
+@pytest.mark.parametrize(
+    ("scheme", "leaves_out"), [("without_replacement", False), ("poisson", False), ("shuffle", True), ("fixed", True)]
+)
+def test_only_where_an_epoch_is_a_pass_are_records_left_over(scheme, leaves_out):
+    run = Setting(n=7, b=2, K=2, eta="0.02", lam=1, beta=4, sigma=2, S_g=4)
+    found = epsilon(run, delta="1e-5", scheme=scheme, orders=[4])
+    (said,) = [each for each in found.assumptions if "does not divide" in each]
+    assert ("left over" in said) == leaves_out

@@ -383,6 +383,41 @@ class TestStatements:
             assert whole.overlaps(statement(DRAWN).enclose(figure_run, alpha=alpha, K=2))
 
 
+class TestOutOfReach:
+    """Refused at once, or answered: neither a hang nor an error that names nothing."""
+
+    RUN = Setting(n=50, b=2, K=40, eta="0.02", lam=1, beta=4, sigma=2, S_g=4)
+
+    @pytest.mark.parametrize("view", ["enclose", "numeric"])
+    @pytest.mark.parametrize(
+        ("label", "changes"),
+        [
+            (RESHUFFLED, {"n": 10**30}),  # a pass is followed step by step, however soon it would settle
+            (RESHUFFLED, {"n": 10**6}),
+            (MOMENTS, {"lam": "1e-14", "K": 10**12}),
+            (MOMENTS, {"lam": "1e-20", "K": 10**12}),
+        ],
+    )
+    def test_too_long(self, label, changes, view):
+        with pytest.raises(TooManySteps):
+            getattr(statement(label), view)(self.RUN.replace(**changes), alpha=15)
+
+    @pytest.mark.parametrize("lam", ["1e-17", "1e-20"])
+    def test_a_contraction_that_rounds_to_1(self, lam):
+        run = self.RUN.replace(lam=lam, K=4)
+        found = statement(MOMENTS).enclose(run, alpha=15)
+        assert found.lo <= statement("composition:without_replacement").enclose(run, alpha=15).hi
+        assert statement(MOMENTS).numeric(run, alpha=15) == pytest.approx(found.upper(), rel=1e-11)
+
+    @pytest.mark.parametrize(("changes", "order"), [({"n": 2, "K": 1}, 10**6), ({}, 10**6), ({"sigma": "1e-40"}, 2)])
+    def test_moments_beyond_any_number_that_can_be_written_down(self, changes, order):
+        run = self.RUN.replace(**changes)
+        found, paper = (statement(x).enclose(run, alpha=order) for x in (MOMENTS, "thm:amp_samp_wo_replacement"))
+        capped = statement(CAPPED).enclose(run, alpha=order)
+        assert capped.lo <= found.hi
+        assert found.lo <= paper.hi
+
+
 def test_moments_over_arrays_of_programmes():
     costs, epochs = np.array([[0.5], [1.0]]), np.array([1, 10, 3])
     table = moments(costs, Fraction(9, 10), Fraction(1, 10), Fraction(1), epochs)

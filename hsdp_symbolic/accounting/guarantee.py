@@ -248,8 +248,8 @@ def _assumptions(chosen: Bound, setting: Setting, steps: int | None, scheme: str
     if chosen.label == ADD_REMOVE:
         found.append("neighbouring datasets differ in one record, added or removed")
     if {"n", "b"} <= setting.values().keys() and scheme != "full_batch" and setting["n"] % setting["b"]:
-        batches = setting["n"] // setting["b"]
-        found.append(f"an epoch has n/b = {batches} steps; b does not divide n, and what is left over is not used")
+        left = "" if scheme in ("poisson", "without_replacement") else ", and what is left over is not used"
+        found.append(f"an epoch has n/b = {setting['n'] // setting['b']} steps; b does not divide n{left}")
     if scheme == "full_batch" and "b" in setting and setting["b"] != setting["n"]:
         found.append(f"every step uses all n = {setting['n']} records; b = {setting['b']} plays no part")
     if steps is not None:

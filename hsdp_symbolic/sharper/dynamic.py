@@ -111,9 +111,9 @@ def curve(programme: Programme, points: int = POINTS) -> tuple[float, ...]:
     for epoch in range(programme.epochs):
         for batch in reversed(range(programme.batches)):
             above.step(batch)
+            ticker.say(f"dynamic programme: epoch {epoch + 1:,} of {programme.epochs:,}")
         above.close()
         found.append(float(above.W[0]))
-        ticker.say(f"dynamic programme: {epoch + 1:,} of {programme.epochs:,} epochs")
         if programme.settles and above.W[-1] - above.W[0] <= SETTLED * above.W[0]:
             found.append(float(above.W[-1]))
             break
@@ -146,7 +146,7 @@ def moments(cost: Any, q: Any, rate: Any, batches: Any, epochs: Any) -> Array:
 
 def _check(programme: Programme) -> None:
     forgets = 2 / (1 - programme.q) if programme.q < 1 else programme.steps  # nothing settles sooner
-    if min(forgets, programme.steps) > MAX_STEPS:
+    if max(min(forgets, programme.steps), programme.batches) > MAX_STEPS:  # a pass is always followed to its end
         raise TooManySteps(programme.steps, "a dynamic programme")
     if programme.rate * programme.batches > 1:
         raise ArgumentError("b", str(programme.rate), "more batches than a permutation has", "choose b <= n")
@@ -181,10 +181,10 @@ def _bracket(programme: Programme, points: int, rtol: float, ticker: Ticker) -> 
         for batch in reversed(range(programme.batches)):
             above.step(batch)
             below.step(batch)
+            done = (epoch + 1) * programme.batches - batch
+            ticker.say(f"dynamic programme on {points} points: {done:,} of {programme.steps:,} steps")
         above.close()
         below.close()
-        done = (epoch + 1) * programme.batches
-        ticker.say(f"dynamic programme on {points} points: {done:,} of {programme.steps:,} steps")
         hi, lo = float(above.W[0]), max(0.0, float(below.W[0]))
         if programme.settles and above.W[-1] - hi <= min(SETTLED, 0.05 * rtol) * hi:
             # Removing nothing before the last `done` steps leaves at most the farthest distance, whatever came before.

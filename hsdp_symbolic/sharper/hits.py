@@ -16,7 +16,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..engines import Engine, Unbounded
-from ..errors import OutsideDoubleRange, TooManySteps
+from ..errors import ExactTooLarge, OutsideDoubleRange, TooManySteps
 from ..progress import Ticker
 
 MAX_WORK = 8 * 10**6
@@ -28,9 +28,11 @@ _STRIDE = 64
 def log_moment(engine: Engine, cost: Fraction, r: Fraction, rate: Fraction, draws: int, rtol: Fraction) -> Any:
     """The logarithm of the moment after `draws` draws, an interval of the engine."""
     counts = _counts(float(r), float(rate), draws, float(rtol))
-    factors = _factors(engine, cost, r, rate, min(counts, draws + 1))
-    grows = engine.bounds(factors[0])
-    if grows is not None and grows[0] >= 1 and draws * len(factors) > MAX_WORK:
+    if min(draws, _STRIDE) * counts > MAX_WORK:  # refused below in any case: not after as many exponentials
+        raise TooManySteps(draws, "a moment")
+    factors = _factors(engine, cost, r, rate, counts, pooled=counts <= draws)
+    grows = _ends(engine, factors[0])
+    if (grows is None or grows[0] >= 1) and draws * len(factors) > MAX_WORK:
         raise TooManySteps(draws, "a moment")  # p·e^c ≥ 1: it never settles
     miss = engine.ball(1 - rate)
     ticker, settled = Ticker(), None
@@ -68,21 +70,32 @@ def _counts(r: float, rate: float, draws: int, rtol: float) -> int:
     """So many misses that what hits still add then is negligible: draws·r^m below rtol·rate (of at most 10⁹ draws)."""
     if r == 0:
         return 2
+    if r == 1:  # or so close that a double cannot tell
+        return draws + 1
     wanted = (math.log(64 * min(draws, 10**9)) - math.log(rtol) - math.log(rate)) / -math.log(r)
     return int(min(wanted + 2, draws + 1))
 
 
-def _factors(engine: Engine, cost: Fraction, r: Fraction, rate: Fraction, counts: int) -> list[Any]:
-    """p·e^(c·r^m) for m = 0, 1, …; for the last, an interval down to the p of no cost, that fits all that follow."""
+def _ends(engine: Engine, x: Any) -> tuple[Fraction, Fraction] | None:
+    """Exact endpoints; None where there are none, or where they are too large to be written down."""
+    try:
+        return engine.bounds(x)
+    except ExactTooLarge:
+        return None
+
+
+def _factors(engine: Engine, cost: Fraction, r: Fraction, rate: Fraction, counts: int, *, pooled: bool) -> list[Any]:
+    """p·e^(c·r^m) for m = 0, 1, …; `pooled`, the last is an interval down to the p of no cost: it fits all beyond."""
     found, here, base = [], engine.ball(cost), engine.ball(r)
     hit = engine.ball(rate)
     for _ in range(counts):
         found.append(engine.mul(hit, engine.exp(here)))
         here = engine.mul(here, base)
-    bounds = engine.bounds(found[-1])
-    if bounds is None:
-        raise Unbounded
-    found[-1] = engine.interval(min(rate, bounds[0]), bounds[1])
+    if pooled:
+        bounds = engine.bounds(found[-1])
+        if bounds is None:
+            raise Unbounded
+        found[-1] = engine.interval(min(rate, bounds[0]), bounds[1])
     return found
 
 
@@ -92,18 +105,18 @@ def _settled(engine: Engine, cost: Fraction, r: Fraction, rate: Fraction, f: lis
     From m misses on, all further draws together multiply by at most ((1 − p)/(1 − p·e^x))^(1/(1 − r)), x = c·r^m
     (`thm:amp_samp_wo_replacement:limit`), and by at least 1.
     """
-    least = engine.bounds(_sum(engine, f))
+    least = _ends(engine, _sum(engine, f))
     most: Any = None
     here, base, one = engine.ball(cost), engine.ball(r), engine.ball(Fraction(1))
     for term in f:
         left = engine.add(one, engine.mul(engine.ball(-rate), engine.exp(here)))
-        if rate == 1 or (ends := engine.bounds(left)) is None or ends[0] <= 0 or r == 1:
+        if rate == 1 or (ends := _ends(engine, left)) is None or ends[0] <= 0 or r == 1:
             return None
         ceiling = engine.mul(engine.ball(1 - rate), engine.inverse(left))
         grown = engine.mul(term, engine.exp(engine.mul(engine.ball(1 / (1 - r)), engine.log(ceiling))))
         most = grown if most is None else engine.add(most, grown)
         here = engine.mul(here, base)
-    above = engine.bounds(most)
+    above = _ends(engine, most)
     if least is None or above is None or least[0] <= 1:
         return None
     low, high = engine.log(engine.ball(least[0])), engine.log(engine.ball(above[1]))
@@ -135,7 +148,9 @@ def _curve(cost: float, q: float, rate: float, draws: int) -> Array:
     With f = g + e, g for no cost at all (which sums to 1): e(m) ← p·(e^x·e(m) + (e^x − 1)·g(m)) + (1 − p)·e(m − 1).
     """
     r = q * q
-    counts = _counts(r, rate, draws, 1e-17) if r < 1 else draws + 1
+    counts = _counts(r, rate, draws, 1e-17)
+    if counts > MAX_DRAWS + 1:  # it cannot settle before as many misses
+        raise TooManySteps(draws, "a moment")
     x = cost * r ** np.arange(counts, dtype=np.float64)
     if cost > 600:
         raise OutsideDoubleRange("the moment of one hit")
