@@ -51,7 +51,9 @@ def execute(source: Notebook) -> Notebook:
     from nbclient import NotebookClient
 
     notebook = nbformat.reads(json.dumps(source), as_version=4)
-    os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"  # the kernel of this Python, not one the user has registered
+    os.environ["JUPYTER_PREFER_ENV_PATH"] = (
+        "1"  # the kernel of this Python, not one the user has registered
+    )
     with tempfile.TemporaryDirectory() as profile:
         environment = os.environ | {"IPYTHONDIR": profile, "JUPYTER_PLATFORM_DIRS": "1"}
         client = NotebookClient(
@@ -93,7 +95,9 @@ def _lines(notebook: Notebook) -> list[str]:
             found.append(f"  [{output['output_type']} {output.get('name', '')}]")
             texts = {"text": output["text"]} if "text" in output else output.get("data", {})
             for kind, content in sorted(texts.items()):
-                shown = ["(a picture)"] if kind in _PICTURES else "".join(content).splitlines()
+                shown = (
+                    ["(a picture)"] if kind in _PICTURES else "".join(content).splitlines()
+                )
                 found += [f"  {kind}: {line}" for line in shown]
     return found
 
@@ -111,9 +115,21 @@ def write(name: str, notebook: Notebook) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description="Execute the notebooks and write them, or check what is stored.")
-    parser.add_argument("name", nargs="*", choices=[*NAMES, []], metavar="NAME", help=f"of {', '.join(NAMES)}")
-    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if what is stored is not true")
+    parser = argparse.ArgumentParser(
+        description="Execute the notebooks and write them, or check what is stored."
+    )
+    parser.add_argument(
+        "name",
+        nargs="*",
+        choices=[*NAMES, []],
+        metavar="NAME",
+        help=f"of {', '.join(NAMES)}",
+    )
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="write nothing; exit 1 if what is stored is not true",
+    )
     chosen = parser.parse_args(arguments)
     wrong = False
     for name in chosen.name or NAMES:
