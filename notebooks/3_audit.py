@@ -61,7 +61,8 @@ probabilities = Matrix([Rational(1, 50), Rational(41, 50), Rational(8, 50)])
 label, w = Matrix([1, 0, 0]), Matrix([3, -2, -1])
 moved = clipped(probabilities.applyfunc(log) + Y * w, label)
 slope = simplify(diff(moved.dot(w), Y).subs(Y, 0))
-slope, float(slope)
+print(f"about {float(slope):.4f}")
+slope
 
 # %% [markdown]
 # It is negative. The reason: the derivative is a product of two positive semidefinite matrices, a projection (from the

@@ -74,11 +74,19 @@ def execute(source: Notebook) -> Notebook:
 
 
 def _lasting(outputs: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The outputs without progress lines, which come and go with the speed of the machine."""
+    """The outputs without progress lines, which come and go with the speed of the machine, and text in one piece."""
+    found: list[dict[str, Any]] = []
     for output in outputs:
-        if output.get("name") == "stderr" and "Warning" in "".join(output["text"]):
-            raise RuntimeError("".join(output["text"]))
-    return [output for output in outputs if output.get("name") != "stderr"]
+        if output.get("name") == "stderr":
+            if "Warning" in (text := "".join(output["text"])):
+                raise RuntimeError(text)
+        elif found and output["output_type"] == found[-1]["output_type"] == "stream":
+            found[-1]["text"] = "".join([*found[-1]["text"], *output["text"]]).splitlines(
+                keepends=True
+            )
+        else:
+            found.append(output)
+    return found
 
 
 def differences(stored: Notebook, fresh: Notebook) -> list[str]:

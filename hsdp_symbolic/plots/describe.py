@@ -125,6 +125,9 @@ class Figure:
     """Data files the paper's source reads: folder, label and order."""
     run: Setting | None = None
 
+    def __repr__(self) -> str:
+        return f"<Figure {self.name}: {self.title}>"
+
     def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
         """What a notebook shows for a figure: the drawing, and how wide to show it (pixels)."""
         from ..progress import Ticker
