@@ -86,9 +86,7 @@ watch(statement("lem:LSIseq_stronglyconvex"), 6, 7, 9, 10, 11, 12)
 run = Setting(n=50, b=2, K=40, eta="0.02", lam=1, beta=4, sigma=2, S_g=4)
 for updates in (1, 2, 3):
     constant = statement("lem:LSIseq_stronglyconvex").exact(run, k=0, j=updates)
-    print(
-        f"after {updates} update{'s' * (updates > 1):1}  c = {constant!s:22}  1/c = {float(1 / constant):.6f}"
-    )
+    print(f"updates: {updates}   c = {constant!s:18} 1/c = {float(1 / constant):.6f}")
 
 # %% [markdown]
 # ## Step 2: what one update does to the divergence
