@@ -55,7 +55,7 @@ def execute(source: Notebook) -> Notebook:
         "1"  # the kernel of this Python, not one the user has registered
     )
     with tempfile.TemporaryDirectory() as profile:
-        environment = os.environ | {"IPYTHONDIR": profile, "JUPYTER_PLATFORM_DIRS": "1"}
+        environment = os.environ | {"IPYTHONDIR": profile}
         client = NotebookClient(
             notebook,
             timeout=SECONDS,
@@ -127,11 +127,7 @@ def main(arguments: list[str] | None = None) -> int:
         description="Execute the notebooks and write them, or check what is stored."
     )
     parser.add_argument(
-        "name",
-        nargs="*",
-        choices=[*NAMES, []],
-        metavar="NAME",
-        help=f"of {', '.join(NAMES)}",
+        "names", nargs="*", metavar="NAME", help=f"of {', '.join(NAMES)} (default: all)"
     )
     parser.add_argument(
         "--check",
@@ -139,8 +135,10 @@ def main(arguments: list[str] | None = None) -> int:
         help="write nothing; exit 1 if what is stored is not true",
     )
     chosen = parser.parse_args(arguments)
+    for name in set(chosen.names) - set(NAMES):
+        parser.error(f"no notebook {name!r}; there are {', '.join(NAMES)}")
     wrong = False
-    for name in chosen.name or NAMES:
+    for name in chosen.names or NAMES:
         print(f"executing {name}", file=sys.stderr)
         fresh = execute(read_source(name))
         if not chosen.check:
