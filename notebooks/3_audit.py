@@ -177,7 +177,7 @@ for order in (10, 15, 20, 25, 28, 30):
 # A cap, derived from the paper's own tools (`split:capped`), makes it converge at every order. At α = 30:
 
 # %%
-at = (*range(0, 21, 2), *range(30, 201, 10))
+at = (*range(0, 11, 2), *range(20, 101, 20))
 curves = (
     curve(bound.label, run, 15, Style(1), "α = 15", at=at),
     curve(bound.label, run, 30, Style(0), "α = 30", at=at),
