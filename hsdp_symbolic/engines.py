@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any, Protocol
 
-from .errors import ExactTooLarge
+from .errors import ValueTooLarge
 
 EXPONENT_CAP = 2**25
 """Endpoints below 2^−EXPONENT_CAP are widened to 0 and that power: an exact fraction there fills memory."""
@@ -198,7 +198,7 @@ def dyadic(mantissa: int, exponent: int, *, up: bool) -> Fraction:
     """
     if exponent >= 0:
         if mantissa and exponent > EXPONENT_CAP:
-            raise ExactTooLarge(exponent)
+            raise ValueTooLarge(exponent)
         return Fraction(mantissa << exponent)
     if mantissa and mantissa.bit_length() + exponent < -EXPONENT_CAP:
         outward = up == (mantissa > 0)

@@ -64,6 +64,13 @@ class ExactTooLarge(HsdpError, OverflowError):
         )
 
 
+class ValueTooLarge(HsdpError, OverflowError):
+    """The value exists and cannot be bracketed by rationals of any sensible size."""
+
+    def __init__(self, exponent: int) -> None:
+        super().__init__(f"a value of about 2^{exponent:,} is too large to write down; choose less extreme parameters")
+
+
 class NotRational(HsdpError, ArithmeticError):
     """The value is not a rational number, so there is no exact view of it."""
 

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from .engines import Engine, Unbounded
-from .errors import ExactTooLarge, GridExhausted, NotRational, TooManySteps
+from .errors import ExactTooLarge, GridExhausted, NotRational, TooManySteps, ValueTooLarge
 from .program import Parts, Program
 
 HYBRID_BITS = 512
@@ -248,7 +248,7 @@ class Intervals(Rationals):
         missing = self.add(Fraction(1), self.mul(Fraction(-1), x))
         try:
             low, high = self._bounds(missing)
-        except ExactTooLarge:
+        except ValueTooLarge:
             return Fraction(0)  # at most 1, and too large to be written down: negative
         if low >= 0:
             return missing

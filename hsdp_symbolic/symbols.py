@@ -132,7 +132,7 @@ epoch_factor, epoch_cost = Symbol("r_epoch", positive=True), Symbol("A_epoch", p
 
 # Any hit pattern: weights, slopes and edges of the greatest convex minorant, and jets of convex functions.
 distance2, moved, moved2, leap, W1, W2, W_mid = (
-    Symbol(name, nonnegative=True) for name in ("z2", "D", "D2", "s_leap", "W_1", "W_2", "W_mid")
+    Symbol(name, nonnegative=True) for name in ("z_2", "D", "D2", "s_leap", "W_1", "W_2", "W_mid")
 )
 later, more = (Symbol(name, positive=True) for name in ("P_t", "a_more"))
 rise1, rise2, height, slope1 = (Symbol(name, real=True) for name in ("A_1", "A_2", "h_1", "g_1"))

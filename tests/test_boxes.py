@@ -72,6 +72,8 @@ def draw_point(rng, *, batches=2000, smallest_step=1e-7, epochs=1e9):
         "R2": between(1, 10),
         "w1": between(0.01, 0.9),
         "removed": Fraction(3, 2),
+        "delta": between(1e-8, 0.1),
+        "epsilon": between(0.1, 10),
         "sigma_mul": between(1, 100),
         "classes": 2,
         "eps_norm": between(0.1, 1),

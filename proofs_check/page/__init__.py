@@ -49,6 +49,10 @@ _CONTROLS: dict[str, tuple[Any, float, float, bool]] = {
     "classes": (2, 2, 100, False),
     "eps_norm": (0, 0, 1, False),
     "hit": (0, 0, 1, False),
+    "split": (12, 1, 100, False),
+    "removed": (1, 0, 10, False),
+    "delta": ("0.00001", 1e-12, 1, True),
+    "epsilon": (1, 0, 20, False),
 }
 """Each letter's value to begin with (the setting of the paper's figures), where its slider begins and ends, and whether
 it is logarithmic; the number beside a slider takes any value."""

@@ -108,8 +108,10 @@ const Calculator = (() => {
     floordiv: ([top, bottom]) => Math.floor(value(top) / value(bottom)),
     geometric: ([x, count]) => geometric(x, count),
     log_mix: ([weight, x, y]) => logMix(value(weight), value(x), value(y)),
-    maximum: (terms) => Math.max(...terms.map(value)),
-    minimum: (terms) => Math.min(...terms.map(value)),
+    pooled: ([slope, length]) => {
+      const rise = value(multiply([slope, length])), y = value(length);
+      return ((1 + rise) ** 2 + Math.max(0, 1 - value(slope)) ** 2 * y) / (1 + y);
+    },
   };
 
   const wholes = {
@@ -140,6 +142,17 @@ const Calculator = (() => {
       const total = number(count, values), each = number(cost, values);
       let now = 0;
       for (let i = 0; i < total; i++) now = (now + each) * number(factor, { ...values, [index]: i });
+      return now;
+    },
+    capped_moment: (parts, values) => {
+      const [cost, q, rate, count] = parts.map((part) => number(part, values));
+      const top = (cost * q * q) / (1 - q * q), kick = Math.sqrt(cost * (1 - q * q));
+      let now = 0;
+      for (let i = 0; i < count; i++) {
+        const next = logMix(rate, now <= top ? now + cost : (q * Math.sqrt(now) + kick) ** 2, q * q * now);
+        if (next === now) break; // settled
+        now = next;
+      }
       return now;
     },
   };
