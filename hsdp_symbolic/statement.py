@@ -148,6 +148,12 @@ class Statement:
 
         return statement_latex(self)
 
+    def _repr_markdown_(self) -> str:
+        """What a notebook shows for a statement: its hypotheses and its formula."""
+        from .tex.views import display, hypotheses, render
+
+        return render([*hypotheses(self), display(self)], "markdown")
+
     def point(self, setting: Setting, /, **arguments: Any) -> dict[str, Fraction]:
         """The exact value of every letter given (the noise as `sigma2`), with the hypotheses checked."""
         return self._admit(setting, arguments)

@@ -28,16 +28,17 @@ def draw(found: Comparison, file_format: str) -> bytes:
     except ImportError:
         raise ArgumentError("plot", file_format, "matplotlib is not installed", "pip install matplotlib") from None
 
-    figure = Figure(figsize=(6, 4), layout="constrained")
+    figure = Figure(figsize=(7.5, 4), layout="constrained")
     axes = figure.add_subplot()
-    for label, values in found.curves:
+    for number, (label, values) in enumerate(found.curves):
         known = [(K, value) for K, value in zip(found.epochs, values, strict=True) if value is not None]
-        axes.plot(*zip(*known, strict=True), marker="o", markersize=3, label=label)
+        dash = "solid" if number < 10 else "dashed"  # the colours come round after ten
+        axes.plot(*zip(*known, strict=True), marker="o", markersize=3, linestyle=dash, label=label)
     for crossover in found.crossovers:
         axes.axvline(crossover.K, color="grey", linestyle=":", linewidth=1)
     axes.set(xscale="log", yscale="log", xlabel="epochs K", ylabel=f"certified ε at δ = {found.delta:g}")
     axes.set_title(f"{found.scheme}, {found.neighbouring}")
-    axes.legend(fontsize="small")
+    figure.legend(fontsize="small", loc="outside right upper")
     stream = io.BytesIO()
     figure.savefig(stream, format=file_format, metadata={"Date": None} if file_format == "svg" else None)
     return stream.getvalue()
