@@ -118,12 +118,12 @@ def compare(found: Statement, run: Setting, extra: dict[str, Any]) -> str:
 def _rounding(double: float, truth: Enclosure, *, up: bool) -> str:
     """What is wrong with the double; it must be on its side of the truth, and near."""
     edge = truth.lo if up else truth.hi
+    far = Fraction(math.nextafter(math.inf, 0))
     if math.isinf(double):
-        far = Fraction(math.nextafter(math.inf, 0))
         return "" if abs(edge) >= far else f"infinite bound for {truth}"
     if (Fraction(double) < edge) if up else (Fraction(double) > edge):
         return f"{'upper' if up else 'lower'} {double!r} on the wrong side of {truth}"
-    if abs(Fraction(double) - edge) > 2 * Fraction(math.ulp(double)):
+    if abs(edge) < far and abs(Fraction(double) - edge) > 2 * Fraction(math.ulp(double)):
         return f"{'upper' if up else 'lower'} {double!r} more than 2 ulp from {truth}"
     return ""
 
