@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .enclosure import Enclosure
     from .program import Program
 
+Scheme = Literal["", "fixed", "shuffle", "reshuffle", "without_replacement", "full_batch", "poisson"]
 _ARGUMENT_NAMES = frozenset(letter.name for letter in ARGUMENTS)
 
 
@@ -52,13 +53,18 @@ class Statement:
     also: tuple[tuple[str, Expr], ...] = ()
     kind: Literal["theorem", "lemma", "proposition", "corollary", "baseline", "equation", "law"] = "theorem"
     assumes: tuple[str, ...] = ()
-    scheme: Literal["", "fixed", "shuffle", "reshuffle", "without_replacement", "full_batch", "poisson"] = ""
-    """How the batches of the algorithm it bounds are made; empty for a lemma, which bounds no algorithm."""
     rtol: str = "1e-20"
     """The relative width of an enclosure if no other is asked for; wider for what is computed on a grid."""
 
     def __repr__(self) -> str:
         return f"<Statement {self.label}: {self.title}>"
+
+    @property
+    def scheme(self) -> Scheme:
+        """How the batches of the algorithm it bounds are made; empty for a lemma, which bounds no algorithm."""
+        from .catalogue import scheme_of
+
+        return scheme_of(self.label)
 
     @cached_property
     def needs(self) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from ..catalogue import labels, statement
+from ..catalogue import labels, scheme_of, statement
 from ..enclosure import Enclosure
 from ..errors import ArgumentError, HsdpError, MissingArgument, TooManySteps
 from ..letters import LETTERS, PARAMETERS
@@ -30,27 +30,8 @@ NEGLIGIBLE = Fraction(1, 2**100)
 LONG_MEAN = 10**4
 LONGEST_RECURSION = 5 * 10**4
 _AVAILABLE = frozenset({letter.name for letter in PARAMETERS} | {"alpha", "j0"})
-_NO_BOUND = ("lem:", "prop:", "conversion:", "exact:", "eqn:")
-"""Labels that bound no run; skipped without being derived."""
-_KNOWN_SCHEMES = {
-    "thm:naive_RDP_baseline": "fixed",
-    "thm:strconvexsmooth": "fixed",
-    "thm:convexsmooth": "fixed",
-    "balle2019": "fixed",
-    "composition:fixed": "fixed",
-    "thm:shuffle": "shuffle",
-    "cor:logistic": "shuffle",
-    "thm:amp_samp_wo_replacement": "without_replacement",
-    "thm:amp_samp_wo_replacement:limit": "without_replacement",
-    "composition:without_replacement": "without_replacement",
-    "mironov2019": "poisson",
-    "mironov2019:small_rate": "",
-    "thm:GD_tighter": "full_batch",
-    "thm:GD_tighter:recursion": "full_batch",
-    "thm:GD_baseline": "full_batch",
-    "composition:full_batch": "full_batch",
-}
-"""What saves deriving a statement to learn its scheme; a label that is missing here is derived, and a test compares."""
+_BOUNDS_A_RUN = ("theorem", "corollary", "baseline")
+"""Kinds of statement that do; a law is of one loss, and an equation may be about one epoch."""
 ADD_REMOVE = "mironov2019"
 """The one statement for datasets that differ by a record added or removed."""
 QUASI_CONVEX = "a random order costs no more than the worst fixed one (Rényi divergence is quasi-convex)"
@@ -159,15 +140,8 @@ def check_neighbouring(scheme: str, neighbouring: object) -> str:
 @cache
 def statements_of(scheme: str) -> tuple[Statement, ...]:
     """The upper bounds stated for `scheme`, as functions of a setting, an order and a batch."""
-    chosen = [
-        label for label in labels() if _KNOWN_SCHEMES.get(label, scheme) == scheme and not label.startswith(_NO_BOUND)
-    ]
-    found = map(statement, chosen)
-    return tuple(
-        s
-        for s in found
-        if s.scheme == scheme and s.relation != ">=" and s.kind != "law" and _AVAILABLE.issuperset(s.needs)
-    )
+    found = (statement(label) for label in labels() if scheme_of(label) == scheme)
+    return tuple(s for s in found if s.kind in _BOUNDS_A_RUN and s.relation != ">=" and _AVAILABLE.issuperset(s.needs))
 
 
 def covering(scheme: str, neighbouring: str) -> Iterator[tuple[Statement, str]]:

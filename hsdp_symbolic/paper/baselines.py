@@ -86,7 +86,6 @@ def balle() -> Statement:
     )
     return Statement(
         label="balle2019",
-        scheme="fixed",
         kind="baseline",
         title="Mixing and diffusion, composed over epochs (Balle et al. 2019)",
         where="Theorem D.5 and Figure 1 (Appendix D.6)",
@@ -130,7 +129,6 @@ def sampled_gaussian() -> Statement:
     )
     return Statement(
         label="mironov2019",
-        scheme="poisson",
         kind="baseline",
         title="DP-SGD by composition of sampled Gaussian mechanisms (Mironov et al. 2019)",
         where="Figure 2 (Section 4.1)",

@@ -75,7 +75,6 @@ def each_once() -> Statement:
     expr = _composed(d, alpha * rho0, K)
     return Statement(
         label="composition:fixed",
-        scheme="fixed",
         kind="baseline",
         title="Composition of Gaussian mechanisms, each record once an epoch",
         where="not in the paper",
@@ -98,7 +97,6 @@ def full_batch() -> Statement:
     expr = _composed(d, alpha * rho_n, K)
     return Statement(
         label="composition:full_batch",
-        scheme="full_batch",
         kind="baseline",
         title="Composition of Gaussian mechanisms on the full batch",
         where="not in the paper",
@@ -135,7 +133,6 @@ def sampled() -> Statement:
     )
     return Statement(
         label="composition:without_replacement",
-        scheme="without_replacement",
         kind="baseline",
         title="Composition of sampled Gaussian mechanisms, one record replaced",
         where="not in the paper",

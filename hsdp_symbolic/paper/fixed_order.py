@@ -126,7 +126,6 @@ def first_epoch() -> Statement:
     d.printed(alpha * monotone, shown)
     return Statement(
         label=FIRST_EPOCH,
-        scheme="fixed",
         kind="equation",
         assumes=HIDDEN,
         title="First-epoch bound",
@@ -251,7 +250,6 @@ def strongly_convex() -> Statement:
     d.printed(expr, shown, first_epoch=undisplay(first_epoch().shown), index=j)
     return Statement(
         label="thm:strconvexsmooth",
-        scheme="fixed",
         title="Privacy dynamics under strongly convex smooth loss",
         where="Theorem 3.3 (proof in Appendix D.5)",
         says="ε after K epochs over a fixed sequence of batches, for data in batch j0.",
@@ -301,7 +299,6 @@ def convex() -> Statement:
     d.printed(expr, shown)
     return Statement(
         label="thm:convexsmooth",
-        scheme="fixed",
         title="Privacy dynamics under convex smooth loss",
         where="Theorem D.4 (Appendix D.4)",
         says="ε after K epochs over a fixed sequence of batches, for data in batch j0, without strong convexity.",

@@ -350,7 +350,6 @@ def corollary() -> Statement:
     shown = Plus(eps_norm, *shuffled().shown.args)
     return Statement(
         label="cor:logistic",
-        scheme="shuffle",
         kind="corollary",
         title="Privacy dynamics of regularised logistic regression",
         where="Corollary 5.3",

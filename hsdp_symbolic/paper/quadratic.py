@@ -95,7 +95,6 @@ def fixed_order() -> Statement:
     )
     return Statement(
         label="exact:fixed_order",
-        scheme="fixed",
         kind="law",
         title="Exact divergence for the quadratic loss, fixed order",
         where="not in the paper",
@@ -134,7 +133,6 @@ def full_batch() -> Statement:
     )
     return Statement(
         label="exact:full_batch",
-        scheme="full_batch",
         kind="law",
         title="Exact divergence for the quadratic loss, full batch",
         where="not in the paper",

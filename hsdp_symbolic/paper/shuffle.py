@@ -169,7 +169,6 @@ def shuffled() -> Statement:
     shown = Plus(first_term_shown(), Dot(Over(1, alpha - 1), average))
     return Statement(
         label="thm:shuffle",
-        scheme="shuffle",
         title="Privacy dynamics under shuffle and partition",
         where="Theorem 4.2 (proof in Appendix E.1)",
         says="ε after K epochs over batches shuffled once, for any record.",

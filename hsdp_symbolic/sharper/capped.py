@@ -146,7 +146,6 @@ def capped() -> Statement:
     )
     return Statement(
         label="split:capped",
-        scheme="without_replacement",
         title="Sampling without replacement, capped",
         where="not in the paper; Theorem 4.3 with the noise of a hit split in the best way",
         says="ε after K epochs of n/b batches, each drawn afresh: never above Theorem 4.3, bounded for every order.",

@@ -154,7 +154,6 @@ def without_replacement() -> Statement:
         Over(b, n),
         "",
         label="control:without_replacement",
-        scheme="without_replacement",
         title="Sampling without replacement, controlled shifts",
         says="ε after K epochs of n/b batches, each drawn afresh: the best shifts that look at past hits only.",
     )
@@ -180,7 +179,6 @@ def reshuffle() -> Statement:
         Over(b, n - place * b),
         "'",
         label="control:reshuffle",
-        scheme="reshuffle",
         title="A new permutation every epoch, controlled shifts",
         says="ε after K epochs, each in a fresh order: the best shifts that look at past hits only (E': already used).",
     )

@@ -92,7 +92,6 @@ def by_shifts() -> Statement:
     expr = _tight(d)
     return Statement(
         label="shift:gd",
-        scheme="full_batch",
         title="Optimal shifts, full batch",
         where=WHERE,
         says="ε after K steps on the full batch, by the best shifts: exactly tight.",
@@ -176,7 +175,6 @@ def by_split() -> Statement:
     expr = _tight(d)
     return Statement(
         label="split:gd",
-        scheme="full_batch",
         title="Optimal noise split, full batch",
         where=WHERE,
         says="ε after K steps on the full batch, by the recursion of thm:GD_tighter with the best split of each step's "

@@ -62,7 +62,6 @@ def with_factor() -> Statement:
     expr, shown = _bound(d, m)
     return Statement(
         label="strconvexsmooth:factor",
-        scheme="fixed",
         title="Theorem 3.3 with the factor its proof gives",
         where=WHERE,
         says="ε after K epochs over a fixed sequence of batches, for data in batch j0: thm:strconvexsmooth with the "
@@ -128,7 +127,6 @@ def any_split() -> Statement:
     )
     return Statement(
         label="strconvexsmooth:split",
-        scheme="fixed",
         title="Theorem 3.3 with any split of an epoch",
         where=WHERE,
         says="ε after K epochs over a fixed sequence of batches, for data in batch j0, with every epoch split after "
@@ -189,7 +187,6 @@ def shuffled() -> Statement:
     shown = Plus(_carried_shown(m), Dot(Over(1, alpha - 1), average))
     return Statement(
         label="shuffle:factor",
-        scheme="shuffle",
         title="Theorem 4.2 with the factor of Theorem 3.3's proof",
         where=WHERE,
         says="ε after K epochs over batches shuffled once, for any record: thm:shuffle with the dropped factor.",

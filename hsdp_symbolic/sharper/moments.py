@@ -88,7 +88,6 @@ def without_replacement() -> Statement:
     step = Plus(Dot(Over(b, n), exp(Dot(kappa, rho0)), here), Dot(Plus(1, -Over(b, n)), shrunk))
     return Statement(
         label="moments:without_replacement",
-        scheme="without_replacement",
         title="Sampling without replacement, exact moments",
         where="not in the paper; Theorem 4.3 without its Jensen step",
         says="ε after K epochs of n/b batches, each drawn afresh: never above thm:amp_samp_wo_replacement.",

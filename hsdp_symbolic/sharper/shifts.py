@@ -270,7 +270,6 @@ def cyclic() -> Statement:
     shown, where = _shown(N - j0)
     return Statement(
         label="shift:cyclic",
-        scheme="fixed",
         title="Optimal shifts, fixed order",
         where=WHERE,
         says="ε after K epochs over a fixed sequence of batches, for data in batch j0, by the best shifts; exactly "
@@ -312,7 +311,6 @@ def convex() -> Statement:
     shown = Dot(STEP_COST, Plus(Over(K - 1, N), Over(1, N - j0)))
     return Statement(
         label="shift:convex",
-        scheme="fixed",
         title="Optimal shifts, convex loss",
         where=WHERE,
         says="ε after K epochs over a fixed sequence of batches, for data in batch j0, by the best shifts, without "
@@ -364,7 +362,6 @@ def shuffled() -> Statement:
     shown = Dot(Over(1, alpha - 1), LogAverage(times(alpha - 1, Named(Str(r"\varepsilon_{j_0}"), body)), j0, N))
     return Statement(
         label="shift:shuffle",
-        scheme="shuffle",
         title="Optimal shifts, shuffled once",
         where=WHERE,
         says="ε after K epochs over batches shuffled once, for any record, by the best shifts for each batch.",
