@@ -18,6 +18,7 @@ from ..errors import ArgumentError, HsdpError, MissingArgument, TooManySteps
 from ..letters import LETTERS, PARAMETERS
 from ..setting import Setting
 from ..statement import Statement
+from .effort import NORMAL, Effort, check_work, is_long, sketch
 
 if TYPE_CHECKING:
     from ..arrays import Array
@@ -54,6 +55,8 @@ class Bound:
     scale: Fraction
     neighbouring: str
     why: str = ""
+    rtol: Fraction | None = None
+    """The relative width of an enclosure, for what is computed on a grid."""
 
     @property
     def label(self) -> str:
@@ -76,11 +79,19 @@ class Bound:
 
         return bool(self.statement.expr.has(SampledGaussian))
 
+    @property
+    def sketched(self) -> bool:
+        """Whether `numeric` is a sketch, of which a look over few orders is cheaper."""
+        return is_long(self.statement)
+
     def enclose(self, alpha: Fraction) -> Enclosure:
         """R_α, bracketed; an error where the statement's hypotheses fail."""
         # (α − 1)·R is what matters: digits of a tiny R below that are not worth their time.
         atol = NEGLIGIBLE / (alpha * max(Fraction(1), self.scale))
-        found = [self.statement.enclose(self.setting, alpha=alpha, atol=atol, **place) for place in self.places]
+        width: dict[str, Any] = {} if self.rtol is None else {"rtol": self.rtol}
+        found = [
+            self.statement.enclose(self.setting, alpha=alpha, atol=atol, **width, **place) for place in self.places
+        ]
         return Enclosure(self.scale * max(each.lo for each in found), self.scale * max(each.hi for each in found))
 
     def numeric(self, alphas: Array) -> Array:
@@ -89,6 +100,8 @@ class Bound:
 
         if self._is_long_mean:
             return np.array([self._double(alpha) for alpha in alphas.tolist()])
+        if self.sketched:
+            return self._sketch(alphas)
         try:
             found = [self.statement.numeric(self.setting, alpha=alphas, **place) for place in self.places]
         except HsdpError:
@@ -98,6 +111,14 @@ class Bound:
             return np.concatenate([self.numeric(alphas[:half]), self.numeric(alphas[half:])])
         worst: Array = np.maximum.reduce(found) * float(self.scale)
         return worst
+
+    def _sketch(self, alphas: Array) -> Array:
+        import numpy as np
+
+        try:
+            return sketch(self.statement, self.setting, alphas) * float(self.scale)
+        except HsdpError:
+            return np.full(alphas.size, np.inf)
 
     @property
     def _is_long_mean(self) -> bool:
@@ -158,8 +179,13 @@ def covering(scheme: str, neighbouring: str) -> Iterator[tuple[Statement, str]]:
         yield from ((found, POISSON_TOO) for found in statements_of("without_replacement") if is_released(found))
 
 
-def apply(found: Statement, why: str, setting: Setting, steps: int | None, neighbouring: str) -> Bound:
-    """`found` for this run, or an error that says why it does not apply. `steps` is given unless it is K·n/b."""
+def apply(
+    found: Statement, why: str, setting: Setting, steps: int | None, neighbouring: str, effort: Effort = NORMAL
+) -> Bound:
+    """`found` for this run, or an error that says why it does not apply, `TooMuchWork` if the `effort` forbids it.
+
+    `steps` is given unless it is K·n/b.
+    """
     for name in found.needs:
         letter = "sigma2" if name == "sigma" else name
         if letter not in setting and name not in ("alpha", "j0") and not (name == "K" and steps is not None):
@@ -168,9 +194,11 @@ def apply(found: Statement, why: str, setting: Setting, steps: int | None, neigh
     if steps is not None and "K" in found.needs:
         setting, scale = _partial_epochs(found, setting, steps)
     _check_length(found, setting)
+    check_work(found, setting, effort)
     if found.label == ADD_REMOVE:
         setting = setting.replace(S_g=setting["S_g"] / 2)
-    return Bound(found, setting, _places(found, setting), scale, neighbouring, why)
+    rtol = effort.rtol if is_long(found) and Fraction(found.rtol) > effort.rtol else None
+    return Bound(found, setting, _places(found, setting), scale, neighbouring, why, rtol)
 
 
 def _partial_epochs(found: Statement, setting: Setting, steps: int) -> tuple[Setting, Fraction]:

@@ -34,6 +34,8 @@ FINEST = 1e-6
 """A relative width below this is refused without trying."""
 SETTLED = 1e-4
 """A programme has settled once the farthest start costs so little more, relatively, than the nearest."""
+FORGOTTEN = 14
+"""So many times 1/(1 − q) steps it takes to settle, or somewhat fewer."""
 LEAST_COST, MOST_COST = 1e-100, 1e100
 _UP, _DOWN = 1 + 2.0**-51, 1 - 2.0**-51
 
@@ -64,6 +66,11 @@ class Programme:
     def settles(self) -> bool:
         """Whether `farthest` holds for any number of epochs."""
         return self.q < 1 and 1 / (1 - self.q) <= self.steps
+
+    @property
+    def steps_that_matter(self) -> int:
+        """About as many steps as it takes to settle, if that comes before the end."""
+        return self.steps if self.q == 1 else min(self.steps, math.ceil(FORGOTTEN / (1 - self.q)))
 
     def chance(self, batch: int) -> Fraction:
         """The chance of a hit in this batch if there was none before in this pass."""
