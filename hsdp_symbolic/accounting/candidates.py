@@ -18,7 +18,7 @@ from ..errors import ArgumentError, HsdpError, MissingArgument, TooManySteps
 from ..letters import LETTERS, PARAMETERS
 from ..setting import Setting
 from ..statement import Statement
-from .effort import NORMAL, Effort, check_work, is_long, sketch
+from .effort import NORMAL, Effort, check_work, is_long, sketch, width
 
 if TYPE_CHECKING:
     from ..arrays import Array
@@ -88,9 +88,9 @@ class Bound:
         """R_α, bracketed; an error where the statement's hypotheses fail."""
         # (α − 1)·R is what matters: digits of a tiny R below that are not worth their time.
         atol = NEGLIGIBLE / (alpha * max(Fraction(1), self.scale))
-        width: dict[str, Any] = {} if self.rtol is None else {"rtol": self.rtol}
+        given: dict[str, Any] = {} if self.rtol is None else {"rtol": self.rtol}
         found = [
-            self.statement.enclose(self.setting, alpha=alpha, atol=atol, **width, **place) for place in self.places
+            self.statement.enclose(self.setting, alpha=alpha, atol=atol, **given, **place) for place in self.places
         ]
         return Enclosure(self.scale * max(each.lo for each in found), self.scale * max(each.hi for each in found))
 
@@ -197,8 +197,7 @@ def apply(
     check_work(found, setting, effort)
     if found.label == ADD_REMOVE:
         setting = setting.replace(S_g=setting["S_g"] / 2)
-    rtol = effort.rtol if is_long(found) and Fraction(found.rtol) > effort.rtol else None
-    return Bound(found, setting, _places(found, setting), scale, neighbouring, why, rtol)
+    return Bound(found, setting, _places(found, setting), scale, neighbouring, why, width(found, setting, effort))
 
 
 def _partial_epochs(found: Statement, setting: Setting, steps: int) -> tuple[Setting, Fraction]:

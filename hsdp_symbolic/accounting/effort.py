@@ -15,20 +15,28 @@ if TYPE_CHECKING:
     from ..sharper.dynamic import Programme
 
 
+LOOSE = Fraction(1, 4)
+"""A certificate that may be as wide as this takes the first grid, which does better by far."""
+
+
 @dataclass(frozen=True)
 class Effort:
-    """How many steps a dynamic programme, and how many terms a moment, may have; how closely the first is certified."""
+    """How many steps a dynamic programme, and how many terms a moment, may have.
+
+    A programme of up to `close` steps is certified within `CLOSE` of its value, a longer one on the first grid.
+    """
 
     name: str
     steps: int
+    close: int
     terms: int
-    rtol: Fraction
 
 
+CLOSE = Fraction(1, 1000)
 EFFORTS = {
-    "quick": Effort("quick", 0, 0, Fraction(1, 1000)),
-    "normal": Effort("normal", 12_000, 4_000_000, Fraction(1, 1000)),
-    "thorough": Effort("thorough", 30_000, 8_000_000, Fraction(1, 10_000)),
+    "quick": Effort("quick", 0, 0, 0),
+    "normal": Effort("normal", 12_000, 2_500, 4_000_000),
+    "thorough": Effort("thorough", 30_000, 30_000, 8_000_000),
 }
 """Within a second; within about ten; within minutes."""
 NORMAL = EFFORTS["normal"]
@@ -80,6 +88,14 @@ def check_work(found: Statement, setting: Setting, effort: Effort) -> None:
         unit = "steps of a dynamic programme" if long.is_programme else "terms of a moment"
         remedy = f"use effort {stronger!r}" if stronger else f"ask {found.label} itself, or take fewer steps"
         raise TooMuchWork(effort, work, unit, remedy)
+
+
+def width(found: Statement, setting: Setting, effort: Effort) -> Fraction | None:
+    """How closely to certify it, relatively; None for what the statement itself says."""
+    long = _Long(found, setting) if is_long(found) else None
+    if long is None or not long.is_programme:
+        return None
+    return CLOSE if long.work() <= effort.close else LOOSE
 
 
 def sketch(found: Statement, setting: Setting, alphas: Array) -> Array:
