@@ -38,7 +38,7 @@ EFFORTS = {
     "normal": Effort("normal", 12_000, 2_500, 4_000_000),
     "thorough": Effort("thorough", 30_000, 30_000, 8_000_000),
 }
-"""Within a second; within about ten; within minutes."""
+"""Within a second; within ten or twenty; within minutes."""
 NORMAL = EFFORTS["normal"]
 
 
@@ -51,6 +51,8 @@ class TooMuchWork(ArgumentError):
 
 
 def admit_effort(effort: object) -> Effort:
+    if isinstance(effort, Effort):
+        return effort
     if not isinstance(effort, str) or effort not in EFFORTS:
         raise ArgumentError("effort", effort, "no such effort", f"use one of {', '.join(EFFORTS)}")
     return EFFORTS[effort]

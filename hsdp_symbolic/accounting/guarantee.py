@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -53,7 +54,8 @@ class Guarantee:
     """(ε, δ)-differential privacy of a run, certified.
 
     The number asked for (`epsilon`, or `delta`) is never below the true value of the bound used; `lower` is the lower
-    end of its enclosure, so the two differ by rounding only. `minimum`, if asked for, is a certified lower bound on
+    end of its enclosure. The two differ by rounding only, or by the grid of a dynamic programme (below 1e-3 of ε, but
+    for long ones). `minimum`, if asked for, is a certified lower bound on
     what any order could have given with this bound. `note` says so where composition is all there is.
     """
 
@@ -127,13 +129,13 @@ def epsilon(
     conversion: Form = "best",
     certify_minimum: bool = False,
     refuse: Refuse | None = None,
-    effort: str = "normal",
+    effort: str | Effort = "normal",
 ) -> Guarantee:
     """The smallest ε at `delta` that any applicable statement certifies, and which one it was.
 
     `refuse`, a function of a statement, rules it out by returning a reason. `effort` says how long dynamic programmes
-    may take: "quick" does without, "normal" takes about ten seconds at most, "thorough" minutes; what is skipped is
-    `considered`, with the reason.
+    may take: "quick" does without, "normal" gives them ten or twenty seconds, "thorough" minutes; what is skipped is
+    among `considered`, with the reason.
 
     >>> run = Setting(n=50, b=2, K=40, eta="0.02", lam=1, beta=4, sigma=2, S_g=4)
     >>> found = epsilon(run, delta="1e-5", scheme="shuffle")
@@ -154,7 +156,7 @@ def delta(
     neighbouring: str | None = None,
     orders: Iterable[Any] | None = None,
     refuse: Refuse | None = None,
-    effort: str = "normal",
+    effort: str | Effort = "normal",
 ) -> Guarantee:
     """The smallest δ at `epsilon` that any applicable statement certifies, and which one it was."""
     goal = Goal("delta", admit_epsilon("epsilon", epsilon))
@@ -206,9 +208,13 @@ def _guarantee(
 
 
 def certified(
-    bounds: Iterable[Bound], goal: Goal, orders: tuple[Fraction | float, ...] | None
+    bounds: Iterable[Bound],
+    goal: Goal,
+    orders: tuple[Fraction | float, ...] | None,
+    *,
+    all_of_them: bool = False,
 ) -> tuple[list[tuple[Bound, Best]], list[Considered]]:
-    """Every bound at its best order, and those that fail or cannot win.
+    """Every bound at its best order, and those that fail or, unless `all_of_them` are wanted, cannot win.
 
     Closed forms come first: where one of them certifies 0, the rest need not be evaluated, and what takes long starts
     from the order that is best for them.
@@ -217,11 +223,12 @@ def certified(
     refused: list[Considered] = []
     for bound in sorted(bounds, key=lambda bound: rank(bound.statement)):
         leader, least = min(held, key=lambda pair: pair[1].upper, default=(None, Best(None, None)))
-        if leader is not None and least.upper == 0:
+        if leader is not None and least.upper == 0 and not all_of_them:
             refused.append(Considered(bound.label, "loses", None, None, f"{leader.label} already certifies 0"))
             continue
         try:
-            held.append((bound, best(bound, goal, orders, near=least.order, beats=least.upper)))
+            to_beat = math.inf if all_of_them else least.upper
+            held.append((bound, best(bound, goal, orders, near=least.order, beats=to_beat)))
         except Loses as loss:
             refused.append(Considered(bound.label, "loses", None, loss.order, f"{goal.seeks} {loss}"))
         except HsdpError as error:
