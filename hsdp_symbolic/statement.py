@@ -6,7 +6,7 @@ from it. Every view checks the statement's hypotheses first and refuses a settin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -48,7 +48,7 @@ class Statement:
     expr: Expr
     shown: Expr
     hypotheses: tuple[Relational, ...]
-    steps: tuple[Step, ...]
+    steps: Sequence[Step]
     uses: tuple[str, ...] = ()
     also: tuple[tuple[str, Expr], ...] = ()
     kind: Literal["theorem", "lemma", "proposition", "corollary", "baseline", "equation", "law"] = "theorem"

@@ -95,7 +95,7 @@ def balle() -> Statement:
         expr=expr,
         shown=shown,
         hypotheses=(ORDER, EPOCHS, TWO_BATCHES, *STRONGLY_CONVEX[:2], eta <= 2 / (lam + beta), j0 <= N - 1),
-        steps=tuple(d.steps),
+        steps=d.steps,
         assumes=HIDDEN,
     )
 
@@ -138,7 +138,7 @@ def sampled_gaussian() -> Statement:
         expr=expr,
         shown=shown,
         hypotheses=(ORDER, EPOCHS, b <= n),
-        steps=tuple(d.steps),
+        steps=d.steps,
         assumes=POISSON,
     )
 
@@ -185,7 +185,7 @@ def small_rate() -> Statement:
         expr=expr,
         shown=d.printed(expr, Dot(Over(b, n), STEP_COST, K)),
         hypotheses=(ORDER, EPOCHS, b <= n, n <= b * N),
-        steps=tuple(d.steps),
+        steps=d.steps,
         uses=("mironov2019",),
         assumes=POISSON,
     )

@@ -84,7 +84,7 @@ def each_once() -> Statement:
         expr=expr,
         shown=d.printed(expr, Dot(K, STEP_COST)),
         hypotheses=(ORDER, EPOCHS, b <= n),
-        steps=tuple(d.steps),
+        steps=d.steps,
         assumes=EACH_ONCE,
     )
 
@@ -106,7 +106,7 @@ def full_batch() -> Statement:
         expr=expr,
         shown=d.printed(expr, Dot(K, Over(times(alpha, eta, S_g**2), times(4, sigma**2, n**2)))),
         hypotheses=(ORDER, EPOCHS),
-        steps=tuple(d.steps),
+        steps=d.steps,
         assumes=(RELEASED, REPLACED),
     )
 
@@ -142,7 +142,7 @@ def sampled() -> Statement:
         expr=expr,
         shown=Dot(Over(times(K, N), alpha - 1), log(moment)),
         hypotheses=(ORDER, EPOCHS, b <= n),
-        steps=tuple(d.steps),
+        steps=d.steps,
         uses=("lem:rootconvexity1",),
         assumes=(f"batches are drawn without replacement, or by Poisson sampling of rate b/n; {RELEASED}", REPLACED),
     )

@@ -163,7 +163,7 @@ def tighter() -> Statement:
         expr=expr,
         shown=d.printed(expr, shown),
         hypotheses=(ORDER, EPOCHS, *STRONGLY_CONVEX[:2], SMALL_STEP),
-        steps=tuple(d.steps),
+        steps=d.steps,
         uses=("lem:LSIseq_stronglyconvex", "lem:recursive"),
         assumes=HIDDEN,
     )
@@ -215,7 +215,7 @@ def exact_recursion() -> Statement:
         shown=Dot(alpha, Named(Str("u_K"), expr / alpha)),
         also=(("u_0", Integer(0)), ("u_{k+1}", step)),
         hypotheses=(ORDER, EPOCHS, *STRONGLY_CONVEX),
-        steps=tuple(d.steps),
+        steps=d.steps,
         uses=("lem:LSIseq_stronglyconvex", "lem:recursive"),
         assumes=HIDDEN,
     )
@@ -237,7 +237,7 @@ def baseline() -> Statement:
         expr=expr,
         shown=d.printed(expr, _exponential_shown(n)),
         hypotheses=(ORDER, EPOCHS, *STRONGLY_CONVEX[:2], SMALL_STEP),
-        steps=tuple(d.steps),
+        steps=d.steps,
         uses=("thm:GD_tighter",),
         assumes=(*HIDDEN, "as stated in the paper, the start is N(0, (2σ²/λ)I); as derived here, any start will do"),
     )
@@ -266,7 +266,7 @@ def naive() -> Statement:
         expr=expr,
         shown=d.printed(expr, _exponential_shown(b)),
         hypotheses=(ORDER, EPOCHS, *STRONGLY_CONVEX),
-        steps=tuple(d.steps),
+        steps=d.steps,
         uses=("lem:LSIseq_stronglyconvex", "lem:recursive"),
         assumes=HIDDEN,
     )

@@ -146,7 +146,7 @@ def contraction(d: Derivation, modulus: Expr, step_size: Relational) -> Expr:
 
 def _sequence(d: Derivation, lipschitz: Expr, solution: Expr) -> Expr:
     """1/c after `i` noisy steps from a point mass: the recursion, and its solution by induction and by rsolve."""
-    cite_lsi_facts(d)
+    d.later(cite_lsi_facts)
     after = d.identity(
         "One update is a Lipschitz map, then noise of variance 2ησ²: 1/c ↦ L²/c + 2ησ².",
         noisy_step(Y, lipschitz, eta),
@@ -180,7 +180,7 @@ def lsi_convex() -> Statement:
         expr=1 / inverse_c,
         shown=d.printed(1 / inverse_c, Over(1, Dot(times(2, eta, sigma2), Plus(k * N, j)))),
         hypotheses=(CONVEX_STEP, *_INDICES),
-        steps=tuple(d.steps),
+        steps=d.steps,
     )
 
 
@@ -210,5 +210,5 @@ def lsi_strongly_convex() -> Statement:
             1 / inverse_c, Dot(Over(1, times(2, eta, sigma2)), Over(1, GeometricSum(q**2, Plus(k * N, j))))
         ),
         hypotheses=(*STRONGLY_CONVEX, *_INDICES),
-        steps=tuple(d.steps),
+        steps=d.steps,
     )

@@ -141,7 +141,7 @@ def information_lower_bound() -> Statement:
             expr, Plus(Dot(Over(2 * c, alpha**2), R), Dot(Over(2 * c, alpha**2), times(alpha, alpha - 1), dR))
         ),
         hypotheses=(alpha > 1,),
-        steps=tuple(d.steps),
+        steps=d.steps,
     )
 
 
@@ -185,7 +185,7 @@ def diffusion_rate() -> Statement:
         rate.subs(heat),
         alpha * sigma2 * r ** (alpha - 1) * diff(f, theta, 2) - (alpha - 1) * sigma2 * r**alpha * diff(g, theta, 2),
     )
-    _cite_green(d)
+    d.later(_cite_green)
     after_green = -alpha * diff(r ** (alpha - 1), theta) * diff(f, theta) + (alpha - 1) * diff(r**alpha, theta) * diff(
         g, theta
     )
@@ -242,7 +242,7 @@ def diffusion_rate() -> Statement:
             bound, Dot(-1 / (L**2 / c + 2 * t * sigma2), times(2, sigma2), Plus(Over(R, alpha), Dot(alpha - 1, dR)))
         ),
         hypotheses=(alpha > 1,),
-        steps=tuple(d.steps),
+        steps=d.steps,
         uses=("lem:i_by_e_lower",),
     )
 
@@ -276,7 +276,7 @@ def _cite_green(d: Derivation) -> None:
 def one_step() -> Statement:
     """`lem:recursive`: what one noisy update does to the divergence over its order."""
     d = Derivation()
-    _cite_data_processing(d, "the map f alone costs nothing, R of f#μ, f#ν is at most R of μ, ν")
+    d.later(_cite_data_processing, "the map f alone costs nothing, R of f#μ, f#ν is at most R of μ, ν")
     # 2σ²·c_t, read off lem:post_proc by setting R = α, ∂_α R = 0; V0 stands for L²/c.
     decay = -diffusion_rate().expr.subs({R: alpha, dR: 0}, simultaneous=True).subs(c, L**2 / V0)
     growth = _characteristics(d, decay)
@@ -321,7 +321,7 @@ def one_step() -> Statement:
         shown=d.printed(expr, shown),
         also=((r"\alpha'", order),),
         hypotheses=(),
-        steps=tuple(d.steps),
+        steps=d.steps,
         uses=("lem:post_proc",),
     )
 
@@ -397,7 +397,7 @@ def _cite_data_processing(d: Derivation, says: str) -> None:
 
 def _sensitive_step(d: Derivation) -> Expr:
     """The composition case: what a batch with the differing record adds to R_α/α."""
-    _cite_data_processing(d, "R_α of the last iterate is at most R_α of the last two")
+    d.later(_cite_data_processing, "R_α of the last iterate is at most R_α of the last two")
     d.at_most(
         "Composition: the moment E_α of the pair is Σ w·M_x over the first coordinate, at most max M_x times Σ w.",
         weight * inner,

@@ -104,7 +104,7 @@ def fixed_order() -> Statement:
         expr=expr,
         shown=d.printed(expr, shown),
         hypotheses=(ORDER, EPOCHS, *STRONGLY_CONVEX, j0 <= N - 1),
-        steps=tuple(d.steps),
+        steps=d.steps,
         assumes=_ASSUMES,
     )
 
@@ -142,6 +142,6 @@ def full_batch() -> Statement:
         expr=expr,
         shown=d.printed(expr, shown),
         hypotheses=(ORDER, EPOCHS, *STRONGLY_CONVEX),
-        steps=tuple(d.steps),
+        steps=d.steps,
         assumes=_ASSUMES,
     )

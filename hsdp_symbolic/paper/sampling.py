@@ -150,7 +150,7 @@ def without_replacement() -> Statement:
             (r"S_{k+1}^0(\alpha)", Named(Str(r"S_k^{n/b}(\alpha)"), moments)),
         ),
         hypotheses=(ORDER, EPOCHS, b <= n, *STRONGLY_CONVEX),
-        steps=tuple(d.steps),
+        steps=d.steps,
         uses=("lem:recursive", "lem:LSIseq_stronglyconvex", "lem:rootconvexity1"),
         assumes=HIDDEN,
     )
@@ -193,7 +193,7 @@ def limit() -> Statement:
         expr=expr,
         shown=shown,
         hypotheses=(ORDER, *STRONGLY_CONVEX, b <= n - 1, b * exp(cost) / n < 1),
-        steps=tuple(d.steps),
+        steps=d.steps,
         uses=("thm:amp_samp_wo_replacement",),
         assumes=HIDDEN,
     )

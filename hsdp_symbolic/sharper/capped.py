@@ -111,7 +111,7 @@ def capped() -> Statement:
     """`split:capped`."""
     d = Derivation()
     after_hit(d)
-    _best_share(d)
+    d.later(_best_share)
     after_miss(d)
     draw = chance_of_a_hit(d)
     flat = 1 / (1 + slope_gain)
@@ -155,7 +155,7 @@ def capped() -> Statement:
         shown=shown,
         also=(("s_0", Integer(0)), ("s_{t+1}", step), ("g(s)", hit), (r"\kappa", Dot(alpha, alpha - 1))),
         hypotheses=(ORDER, EPOCHS, b <= n, *STRONGLY_CONVEX),
-        steps=tuple(d.steps),
+        steps=d.steps,
         uses=("shift:pattern", "lem:rootconvexity1"),
         assumes=(*HIDDEN, BATCHES),
     )

@@ -131,7 +131,7 @@ def _statement(d: Derivation, batches: Expr, epochs: Expr, chance: Expr, state: 
         shown=shown,
         also=(("W_t(z)", log(mixed)), ("E_t(y)", away)),
         hypotheses=(ORDER, EPOCHS, b <= n, *STRONGLY_CONVEX),
-        steps=tuple(d.steps),
+        steps=d.steps,
         uses=("shift:pattern", "lem:rootconvexity1"),
         assumes=(*HIDDEN, BATCHES),
         where="not in the paper",
@@ -145,8 +145,8 @@ def without_replacement() -> Statement:
     """`control:without_replacement`."""
     d = Derivation()
     chance_of_a_hit(d)
-    _convex(d)
-    _any_number_of_steps(d)
+    d.later(_convex)
+    d.later(_any_number_of_steps)
     return _statement(
         d,
         Integer(1),
@@ -170,8 +170,8 @@ def reshuffle() -> Statement:
         (b / n) / (1 - place * (b / n)),
         b / (n - place * b),
     )
-    _convex(d)
-    _any_number_of_steps(d)
+    d.later(_convex)
+    d.later(_any_number_of_steps)
     return _statement(
         d,
         N,

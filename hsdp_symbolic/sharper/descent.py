@@ -100,7 +100,7 @@ def by_shifts() -> Statement:
         expr=expr,
         shown=d.printed(expr, _SHOWN),
         hypotheses=(ORDER, EPOCHS, *STRONGLY_CONVEX),
-        steps=tuple(d.steps),
+        steps=d.steps,
         uses=("shift:cyclic", "exact:full_batch"),
         assumes=HIDDEN,
     )
@@ -184,7 +184,7 @@ def by_split() -> Statement:
         expr=expr,
         shown=d.printed(expr, _SHOWN),
         hypotheses=(ORDER, EPOCHS, *STRONGLY_CONVEX),
-        steps=tuple(d.steps),
+        steps=d.steps,
         uses=("shift:gd", "lem:LSIseq_stronglyconvex", "lem:recursive", "exact:full_batch"),
         assumes=HIDDEN,
     )

@@ -58,7 +58,7 @@ def _bound(d: Derivation, at: Expr) -> tuple[Expr, Expr]:
 def with_factor() -> Statement:
     """`strconvexsmooth:factor`."""
     d = Derivation()
-    two_batches(d)
+    d.later(two_batches)
     expr, shown = _bound(d, m)
     return Statement(
         label="strconvexsmooth:factor",
@@ -71,7 +71,7 @@ def with_factor() -> Statement:
         expr=expr,
         shown=shown,
         hypotheses=(ORDER, EPOCHS, TWO_BATCHES, *STRONGLY_CONVEX, BATCH),
-        steps=tuple(d.steps),
+        steps=d.steps,
         uses=_USES,
         assumes=HIDDEN,
     )
@@ -136,7 +136,7 @@ def any_split() -> Statement:
         expr=expr,
         shown=shown,
         hypotheses=(ORDER, EPOCHS, *STRONGLY_CONVEX, BATCH, *_SPLIT_RANGE),
-        steps=tuple(d.steps),
+        steps=d.steps,
         uses=_USES,
         assumes=HIDDEN,
     )
@@ -165,9 +165,9 @@ def best_split(run: Setting) -> int:
 def shuffled() -> Statement:
     """`shuffle:factor`."""
     d = Derivation()
-    over_batches(d)
-    first_term_comes_out(d)
-    mixture_of_exponentials(d)
+    d.later(over_batches)
+    d.later(first_term_comes_out)
+    d.later(mixture_of_exponentials)
     start, decay = first_epoch().expr, q ** (2 * (N - m))
     with_, without = decay * first_term(), first_term()
     d.identity(
@@ -195,7 +195,7 @@ def shuffled() -> Statement:
         expr=expr,
         shown=d.printed(expr, shown, first_epoch=undisplay(first_epoch().shown), index=j),
         hypotheses=(ORDER, EPOCHS, TWO_BATCHES, *STRONGLY_CONVEX),
-        steps=tuple(d.steps),
+        steps=d.steps,
         uses=("strconvexsmooth:factor", FIRST_EPOCH, "lem:rootconvexity1"),
         assumes=HIDDEN,
     )

@@ -97,7 +97,7 @@ def without_replacement() -> Statement:
         shown=shown,
         also=((r"M_0(\kappa)", Integer(1)), (r"M_{t+1}(\kappa)", step), (r"\kappa", Dot(alpha, alpha - 1))),
         hypotheses=(ORDER, EPOCHS, b <= n, *STRONGLY_CONVEX),
-        steps=tuple(d.steps),
+        steps=d.steps,
         uses=("shift:pattern", "lem:rootconvexity1"),
         assumes=(*HIDDEN, BATCHES),
     )
