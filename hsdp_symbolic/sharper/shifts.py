@@ -289,7 +289,7 @@ def cyclic() -> Statement:
 def convex() -> Statement:
     """`shift:convex`."""
     d = Derivation()
-    _lemma(d, Integer(0), CONVEX_STEP, Integer(1))
+    d.later(_lemma, Integer(0), CONVEX_STEP, Integer(1))
     d.later(batch_in_range)
     d.later(_block)
     d.check(
