@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 from sympy import Expr, Symbol
 
@@ -21,14 +21,59 @@ class Step:
     check: Check
 
 
+class Steps(Sequence[Step]):
+    """The steps in order; those put off are written when somebody looks, since a value does not need its proof."""
+
+    def __init__(self) -> None:
+        self._parts: list[Callable[[], Iterable[Step]]] = []
+        self._written: list[Step] = []
+
+    def add(self, part: Callable[[], Iterable[Step]]) -> None:
+        self._parts.append(part)
+
+    def _all(self) -> list[Step]:
+        while self._parts:
+            self._written.extend(self._parts[0]())  # first: what fails must not get lost
+            del self._parts[0]
+        return self._written
+
+    @overload
+    def __getitem__(self, place: int) -> Step: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Step]: ...
+
+    def __getitem__(self, place: int | slice) -> Step | Sequence[Step]:
+        return self._all()[place]
+
+    def __iter__(self) -> Iterator[Step]:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+
 class Derivation:
     """Collects the steps of a derivation; each method records one step and returns what it established."""
 
     def __init__(self) -> None:
-        self.steps: list[Step] = []
+        self.steps = Steps()
 
     def check(self, says: str, check: Check) -> None:
-        self.steps.append(Step(says, check))
+        self.steps.add(lambda: [Step(says, check)])
+
+    def later(self, write: Callable[..., object], *arguments: Any) -> None:
+        """The steps that `write(derivation, *arguments)` records, put off until somebody looks at them.
+
+        For what is proved and leads to no expression: it is written at this place, from the same arguments.
+        """
+
+        def steps() -> Iterable[Step]:
+            here = Derivation()
+            write(here, *arguments)
+            return here.steps
+
+        self.steps.add(steps)
 
     def identity(self, says: str, lhs: Expr, rhs: Expr) -> Expr:
         self.check(says, Identity(lhs, rhs))
@@ -50,11 +95,15 @@ class Derivation:
 
     def printed(self, derived: Expr, shown: Expr, **first_epoch: Any) -> Expr:
         """The last step of a derivation: what was derived is what the paper prints. Returns the display tree."""
-        spelled = {letter: symbols.ABBREVIATIONS[letter] for letter in symbols.COSTS}
-        meant = undisplay(shown, **first_epoch)
-        lhs, rhs = (side.subs(spelled).subs(spelled) for side in (derived, meant))
-        for case in (0, 1) if derived.has(symbols.hit) else (None,):
-            sides = [side if case is None else side.subs(symbols.hit, case) for side in (lhs, rhs)]
-            suffix = "" if case is None else f" (hit = {case})"
-            self.identity(f"This is the expression as it is printed{suffix}.", *sides)
+        self.later(_as_printed, derived, shown, first_epoch)
         return shown
+
+
+def _as_printed(d: Derivation, derived: Expr, shown: Expr, first_epoch: Mapping[str, Any]) -> None:
+    spelled = {letter: symbols.ABBREVIATIONS[letter] for letter in symbols.COSTS}
+    meant = undisplay(shown, **first_epoch)
+    lhs, rhs = (side.subs(spelled).subs(spelled) for side in (derived, meant))
+    for case in (0, 1) if derived.has(symbols.hit) else (None,):
+        sides = [side if case is None else side.subs(symbols.hit, case) for side in (lhs, rhs)]
+        suffix = "" if case is None else f" (hit = {case})"
+        d.identity(f"This is the expression as it is printed{suffix}.", *sides)

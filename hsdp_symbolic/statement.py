@@ -6,7 +6,7 @@ from it. Every view checks the statement's hypotheses first and refuses a settin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 FINEST = "1e-20"
 ON_A_GRID = Fraction(1, 1000)
 """A relative width that what is computed on a grid reaches in reasonable time."""
+Scheme = Literal["", "fixed", "shuffle", "reshuffle", "without_replacement", "full_batch", "poisson"]
 _ARGUMENT_NAMES = frozenset(letter.name for letter in ARGUMENTS)
 
 
@@ -50,13 +51,11 @@ class Statement:
     expr: Expr
     shown: Expr
     hypotheses: tuple[Relational, ...]
-    steps: tuple[Step, ...]
+    steps: Sequence[Step]
     uses: tuple[str, ...] = ()
     also: tuple[tuple[str, Expr], ...] = ()
     kind: Literal["theorem", "lemma", "proposition", "corollary", "baseline", "equation", "law"] = "theorem"
     assumes: tuple[str, ...] = ()
-    scheme: Literal["", "fixed", "shuffle", "reshuffle", "without_replacement", "full_batch", "poisson"] = ""
-    """How the batches of the algorithm it bounds are made; empty for a lemma, which bounds no algorithm."""
     rtol: str = FINEST
     """The relative width of an enclosure if no other is asked for; wider for what is computed on a grid."""
 
@@ -66,6 +65,13 @@ class Statement:
     def within_reach(self, rtol: Fraction) -> Fraction:
         """The relative width to ask for by who wants `rtol`, and takes what a grid has to offer."""
         return rtol if self.rtol == FINEST else max(rtol, ON_A_GRID)
+
+    @property
+    def scheme(self) -> Scheme:
+        """How the batches of the algorithm it bounds are made; empty for a lemma, which bounds no algorithm."""
+        from .catalogue import scheme_of
+
+        return scheme_of(self.label)
 
     @cached_property
     def needs(self) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from hsdp_symbolic import HsdpError, Setting, labels, statement
+from hsdp_symbolic import HsdpError, Setting, statement
 from hsdp_symbolic.accounting import (
     Unreachable,
     calibrate,
@@ -24,8 +24,6 @@ from hsdp_symbolic.accounting import (
     training_run,
 )
 from hsdp_symbolic.accounting.candidates import (
-    _KNOWN_SCHEMES,
-    _NO_BOUND,
     SCHEMES,
     _places,
     check_neighbouring,
@@ -35,6 +33,7 @@ from hsdp_symbolic.accounting.candidates import (
 from hsdp_symbolic.accounting.conversion import Goal
 from hsdp_symbolic.accounting.guarantee import bounds_for
 from hsdp_symbolic.accounting.orders import minimum, objective
+from hsdp_symbolic.catalogue import scheme_of
 from hsdp_symbolic.cli import main
 
 FIGURE = [
@@ -192,14 +191,13 @@ def test_a_statement_outside_its_hypotheses_says_so(figure_run):
     assert any("needs it (strong convexity" in entry.reason for entry in found.considered)
 
 
-def test_known_schemes_are_those_of_the_statements():
-    """The table that saves deriving statements to learn their scheme says nothing else than they do."""
-    for label in labels():
-        if label in _KNOWN_SCHEMES:
-            assert statement(label).scheme == _KNOWN_SCHEMES[label]
-        elif label.startswith(_NO_BOUND):
-            found = statement(label)
-            assert found.kind in ("lemma", "proposition", "law", "equation")
+def test_no_lemma_and_no_law_is_taken_for_a_bound_of_a_run():
+    for scheme in SCHEMES:
+        for found in statements_of(scheme):
+            assert found.scheme == scheme_of(found.label) == scheme
+            assert not found.label.startswith(("lem:", "prop:", "conversion:", "exact:", "eqn:"))
+    bounded = {found.label for scheme in SCHEMES for found in statements_of(scheme)}
+    assert {"thm:shuffle", "composition:fixed", "mironov2019", "control:reshuffle"} <= bounded
 
 
 @pytest.mark.parametrize("n", [50, 51, 7, 4])
@@ -208,7 +206,7 @@ def test_the_worst_batch_is_the_worst(figure_run, n):
     for found in statements_of("fixed"):
         if "j0" in found.needs:
             places = _places(found, run)
-            assert len(places) <= 2 or found.label not in _KNOWN_SCHEMES
+            assert len(places) <= 2
             every = [found.enclose(run, alpha=15, j0=j0).hi for j0 in range(n // 2)]
             assert max(found.enclose(run, alpha=15, **place).hi for place in places) == max(every)
             assert min(every) < max(every)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -20,6 +20,7 @@ from ..progress import Ticker
 from ..setting import Setting
 from .candidates import check_scheme
 from .conversion import admit_delta, admit_epsilon
+from .effort import admit_effort
 from .guarantee import Guarantee, bounds_for, epsilon
 from .library import TrainingRun, training_run
 
@@ -72,6 +73,7 @@ def calibrate(
     solve_for: str = "noise_multiplier",
     neighbouring: str | None = None,
     orders: Iterable[Any] | None = None,
+    effort: str = "normal",
     **parameters: Any,
 ) -> Calibration:
     """The smallest noise, largest K, largest batch size or smallest λ that meets (target_epsilon, delta).
@@ -89,9 +91,12 @@ def calibrate(
     probability = admit_delta(delta)
     check_scheme(scheme)
     listed = None if orders is None else tuple(orders)
+    one_grid = replace(admit_effort(effort), close=0)  # another grid gives another value, and ε would jump
 
     def certified(value: Any) -> Guarantee:
-        return epsilon(make(value), delta=probability, scheme=scheme, neighbouring=neighbouring, orders=listed)
+        return epsilon(
+            make(value), delta=probability, scheme=scheme, neighbouring=neighbouring, orders=listed, effort=one_grid
+        )
 
     make = _maker(run, solve_for, parameters)
     problem = _Problem(solve_for, target, certified, make, scheme, neighbouring, target_epsilon)

@@ -12,12 +12,13 @@ from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from ..catalogue import labels, statement
+from ..catalogue import labels, scheme_of, statement
 from ..enclosure import Enclosure
 from ..errors import ArgumentError, HsdpError, MissingArgument, TooManySteps
 from ..letters import LETTERS, PARAMETERS
 from ..setting import Setting
 from ..statement import Statement
+from .effort import NORMAL, Effort, check_work, is_long, sketch, width
 
 if TYPE_CHECKING:
     from ..arrays import Array
@@ -30,27 +31,8 @@ NEGLIGIBLE = Fraction(1, 2**100)
 LONG_MEAN = 10**4
 LONGEST_RECURSION = 5 * 10**4
 _AVAILABLE = frozenset({letter.name for letter in PARAMETERS} | {"alpha", "j0"})
-_NO_BOUND = ("lem:", "prop:", "conversion:", "exact:", "eqn:")
-"""Labels that bound no run; skipped without being derived."""
-_KNOWN_SCHEMES = {
-    "thm:naive_RDP_baseline": "fixed",
-    "thm:strconvexsmooth": "fixed",
-    "thm:convexsmooth": "fixed",
-    "balle2019": "fixed",
-    "composition:fixed": "fixed",
-    "thm:shuffle": "shuffle",
-    "cor:logistic": "shuffle",
-    "thm:amp_samp_wo_replacement": "without_replacement",
-    "thm:amp_samp_wo_replacement:limit": "without_replacement",
-    "composition:without_replacement": "without_replacement",
-    "mironov2019": "poisson",
-    "mironov2019:small_rate": "",
-    "thm:GD_tighter": "full_batch",
-    "thm:GD_tighter:recursion": "full_batch",
-    "thm:GD_baseline": "full_batch",
-    "composition:full_batch": "full_batch",
-}
-"""What saves deriving a statement to learn its scheme; a label that is missing here is derived, and a test compares."""
+_BOUNDS_A_RUN = ("theorem", "corollary", "baseline")
+"""Kinds of statement that do; a law is of one loss, and an equation may be about one epoch."""
 ADD_REMOVE = "mironov2019"
 """The one statement for datasets that differ by a record added or removed."""
 QUASI_CONVEX = "a random order costs no more than the worst fixed one (Rényi divergence is quasi-convex)"
@@ -73,6 +55,8 @@ class Bound:
     scale: Fraction
     neighbouring: str
     why: str = ""
+    rtol: Fraction | None = None
+    """The relative width of an enclosure, for what is computed on a grid."""
 
     @property
     def label(self) -> str:
@@ -95,11 +79,19 @@ class Bound:
 
         return bool(self.statement.expr.has(SampledGaussian))
 
+    @property
+    def sketched(self) -> bool:
+        """Whether `numeric` is a sketch, of which a look over few orders is cheaper."""
+        return is_long(self.statement)
+
     def enclose(self, alpha: Fraction) -> Enclosure:
         """R_α, bracketed; an error where the statement's hypotheses fail."""
         # (α − 1)·R is what matters: digits of a tiny R below that are not worth their time.
         atol = NEGLIGIBLE / (alpha * max(Fraction(1), self.scale))
-        found = [self.statement.enclose(self.setting, alpha=alpha, atol=atol, **place) for place in self.places]
+        given: dict[str, Any] = {} if self.rtol is None else {"rtol": self.rtol}
+        found = [
+            self.statement.enclose(self.setting, alpha=alpha, atol=atol, **given, **place) for place in self.places
+        ]
         return Enclosure(self.scale * max(each.lo for each in found), self.scale * max(each.hi for each in found))
 
     def numeric(self, alphas: Array) -> Array:
@@ -108,6 +100,8 @@ class Bound:
 
         if self._is_long_mean:
             return np.array([self._double(alpha) for alpha in alphas.tolist()])
+        if self.sketched:
+            return self._sketch(alphas)
         try:
             found = [self.statement.numeric(self.setting, alpha=alphas, **place) for place in self.places]
         except HsdpError:
@@ -117,6 +111,14 @@ class Bound:
             return np.concatenate([self.numeric(alphas[:half]), self.numeric(alphas[half:])])
         worst: Array = np.maximum.reduce(found) * float(self.scale)
         return worst
+
+    def _sketch(self, alphas: Array) -> Array:
+        import numpy as np
+
+        try:
+            return sketch(self.statement, self.setting, alphas) * float(self.scale)
+        except HsdpError:
+            return np.full(alphas.size, np.inf)
 
     @property
     def _is_long_mean(self) -> bool:
@@ -159,15 +161,8 @@ def check_neighbouring(scheme: str, neighbouring: object) -> str:
 @cache
 def statements_of(scheme: str) -> tuple[Statement, ...]:
     """The upper bounds stated for `scheme`, as functions of a setting, an order and a batch."""
-    chosen = [
-        label for label in labels() if _KNOWN_SCHEMES.get(label, scheme) == scheme and not label.startswith(_NO_BOUND)
-    ]
-    found = map(statement, chosen)
-    return tuple(
-        s
-        for s in found
-        if s.scheme == scheme and s.relation != ">=" and s.kind != "law" and _AVAILABLE.issuperset(s.needs)
-    )
+    found = (statement(label) for label in labels() if scheme_of(label) == scheme)
+    return tuple(s for s in found if s.kind in _BOUNDS_A_RUN and s.relation != ">=" and _AVAILABLE.issuperset(s.needs))
 
 
 def covering(scheme: str, neighbouring: str) -> Iterator[tuple[Statement, str]]:
@@ -184,8 +179,13 @@ def covering(scheme: str, neighbouring: str) -> Iterator[tuple[Statement, str]]:
         yield from ((found, POISSON_TOO) for found in statements_of("without_replacement") if is_released(found))
 
 
-def apply(found: Statement, why: str, setting: Setting, steps: int | None, neighbouring: str) -> Bound:
-    """`found` for this run, or an error that says why it does not apply. `steps` is given unless it is K·n/b."""
+def apply(
+    found: Statement, why: str, setting: Setting, steps: int | None, neighbouring: str, effort: Effort = NORMAL
+) -> Bound:
+    """`found` for this run, or an error that says why it does not apply, `TooMuchWork` if the `effort` forbids it.
+
+    `steps` is given unless it is K·n/b.
+    """
     for name in found.needs:
         letter = "sigma2" if name == "sigma" else name
         if letter not in setting and name not in ("alpha", "j0") and not (name == "K" and steps is not None):
@@ -194,9 +194,10 @@ def apply(found: Statement, why: str, setting: Setting, steps: int | None, neigh
     if steps is not None and "K" in found.needs:
         setting, scale = _partial_epochs(found, setting, steps)
     _check_length(found, setting)
+    check_work(found, setting, effort)
     if found.label == ADD_REMOVE:
         setting = setting.replace(S_g=setting["S_g"] / 2)
-    return Bound(found, setting, _places(found, setting), scale, neighbouring, why)
+    return Bound(found, setting, _places(found, setting), scale, neighbouring, why, width(found, setting, effort))
 
 
 def _partial_epochs(found: Statement, setting: Setting, steps: int) -> tuple[Setting, Fraction]:

@@ -11,10 +11,12 @@ from typing import Any
 from ..errors import ArgumentError, HsdpError
 from ..progress import Ticker
 from ..setting import Setting
+from .candidates import Bound
 from .conversion import Goal, admit_delta
-from .guarantee import bounds_for
+from .effort import Effort, admit_effort
+from .guarantee import Considered, bounds_for, certified
 from .library import TrainingRun, admit_count
-from .orders import Best, admit_orders, best, minimum
+from .orders import Best, admit_orders, minimum
 
 TIE = 1e-9
 """Bounds that differ by less, relatively, count as equal (several coincide at K = 1)."""
@@ -55,6 +57,7 @@ def compare(
     epochs: Iterable[int] | None = None,
     neighbouring: str | None = None,
     orders: Iterable[Any] | None = None,
+    effort: str = "normal",
 ) -> Comparison:
     """ε at `delta` by every statement that covers `scheme`, for each number of epochs.
 
@@ -71,18 +74,19 @@ def compare(
     wanted = admit_orders(orders)
     goal = Goal("epsilon", probability)
     chosen = _epochs(setting, epochs)
-    table = _Table(setting, goal, scheme, neighbouring, wanted)
-    rows, ticker = [], Ticker()
-    for K in chosen:
+    table = _Table(setting, goal, scheme, neighbouring, wanted, admit_effort(effort))
+    ticker = Ticker()
+    for K in reversed(chosen):  # one sketch of the longest run holds all shorter ones
         ticker.say(f"K = {K}")
-        rows.append(table.row(K))
+        table.row(K)
+    rows = [table.row(K) for K in chosen]
     crossovers = []
     for first, last in pairwise(chosen):
         crossovers += table.crossings(first, last)
     ticker.clear()
     names = list(dict.fromkeys(label for row in rows for label in row))
     names.sort(key=lambda label: min(row[label].upper for row in rows if label in row))
-    _, refused, relation = bounds_for(setting.replace(K=chosen[0]), scheme, neighbouring)
+    _, refused, relation = bounds_for(setting.replace(K=chosen[0]), scheme, neighbouring, effort=admit_effort(effort))
     return Comparison(
         scheme=scheme,
         neighbouring=relation,
@@ -121,27 +125,27 @@ class _Table:
         scheme: str,
         neighbouring: str | None,
         orders: tuple[Fraction | float, ...] | None,
+        effort: Effort,
     ) -> None:
         self._setting, self._goal, self._scheme, self._neighbouring = setting, goal, scheme, neighbouring
-        self._orders = orders
+        self._orders, self._effort = orders, effort
         self._rows: dict[int, dict[str, Best]] = {}
         self.refused: dict[str, str] = {}
 
     def row(self, K: int) -> dict[str, Best]:
         if K not in self._rows:
-            row = {}
-            for bound in self._bounds(K):
-                try:
-                    row[bound.label] = best(bound, self._goal, self._orders)
-                except HsdpError as error:
-                    self.refused.setdefault(bound.label, str(error))
+            bounds, skipped, _ = self._bounds(K)
+            held, lost = certified(bounds, self._goal, self._orders, all_of_them=True)
+            row = {bound.label: found for bound, found in held}
+            for entry in (*skipped, *lost):
+                self.refused.setdefault(entry.label, entry.reason)
             if not row:
                 raise ArgumentError("run", self._setting, "no statement applies", f"see why: {self.refused}")
             self._rows[K] = row
         return self._rows[K]
 
-    def _bounds(self, K: int) -> Any:
-        return bounds_for(self._setting.replace(K=K), self._scheme, self._neighbouring)[0]
+    def _bounds(self, K: int) -> tuple[list[Bound], list[Considered], str]:
+        return bounds_for(self._setting.replace(K=K), self._scheme, self._neighbouring, effort=self._effort)
 
     def winners(self, K: int) -> tuple[str, ...]:
         """The smallest bounds at K: more than one where they coincide."""
@@ -163,7 +167,7 @@ class _Table:
     def _beats(self, K: int, smaller: str, larger: str) -> bool:
         """Whether the bound `larger`, at whatever order, is certainly above the certified value of `smaller`."""
         value = self.row(K)[smaller].value
-        (bound,) = (each for each in self._bounds(K) if each.label == larger)
+        (bound,) = (each for each in self._bounds(K)[0] if each.label == larger)
         try:
             return value is not None and minimum(bound, self._goal, below=value.hi) >= value.hi
         except HsdpError:

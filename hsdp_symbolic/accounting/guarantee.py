@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,8 +13,9 @@ from ..errors import ArgumentError, HsdpError
 from ..setting import Setting
 from .candidates import ADD_REMOVE, Bound, apply, check_neighbouring, check_scheme, covering, is_released
 from .conversion import Form, Goal, admit_delta, admit_epsilon, check_form
+from .effort import NORMAL, Effort, TooMuchWork, admit_effort, rank
 from .library import TrainingRun
-from .orders import Best, admit_orders, best, minimum
+from .orders import Best, Loses, admit_orders, best, minimum
 
 if TYPE_CHECKING:
     from sympy.core.relational import Relational
@@ -25,10 +27,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Considered:
-    """One statement that covers the scheme, and what became of it."""
+    """One statement that covers the scheme, and what became of it.
+
+    `value` is certified, or None; a statement that is skipped would have taken longer than the effort asked for.
+    """
 
     label: str
-    verdict: Literal["chosen", "loses", "does not apply"]
+    verdict: Literal["chosen", "loses", "does not apply", "skipped"]
     value: float | None
     order: Fraction | float | None
     reason: str
@@ -49,7 +54,8 @@ class Guarantee:
     """(ε, δ)-differential privacy of a run, certified.
 
     The number asked for (`epsilon`, or `delta`) is never below the true value of the bound used; `lower` is the lower
-    end of its enclosure, so the two differ by rounding only. `minimum`, if asked for, is a certified lower bound on
+    end of its enclosure. The two differ by rounding only, or by the grid of a dynamic programme (below 1e-3 of ε, but
+    for long ones). `minimum`, if asked for, is a certified lower bound on
     what any order could have given with this bound. `note` says so where composition is all there is.
     """
 
@@ -70,7 +76,11 @@ class Guarantee:
 
 
 def bounds_for(
-    run: Setting | TrainingRun, scheme: Any, neighbouring: Any = None, refuse: Refuse | None = None
+    run: Setting | TrainingRun,
+    scheme: Any,
+    neighbouring: Any = None,
+    refuse: Refuse | None = None,
+    effort: Effort = NORMAL,
 ) -> tuple[list[Bound], list[Considered], str]:
     """The bounds that may hold for a run, the statements that cannot and why, and the neighbouring relation.
 
@@ -90,7 +100,9 @@ def bounds_for(
             refused.append(Considered(found.label, "does not apply", None, None, reason))
             continue
         try:
-            bounds.append(apply(found, why, setting, steps, relation))
+            bounds.append(apply(found, why, setting, steps, relation, effort))
+        except TooMuchWork as error:
+            refused.append(Considered(found.label, "skipped", None, None, str(error)))
         except HsdpError as error:
             refused.append(Considered(found.label, "does not apply", None, None, str(error)))
     return bounds, refused, relation
@@ -117,10 +129,13 @@ def epsilon(
     conversion: Form = "best",
     certify_minimum: bool = False,
     refuse: Refuse | None = None,
+    effort: str | Effort = "normal",
 ) -> Guarantee:
     """The smallest ε at `delta` that any applicable statement certifies, and which one it was.
 
-    `refuse`, a function of a statement, rules it out by returning a reason.
+    `refuse`, a function of a statement, rules it out by returning a reason. `effort` says how long dynamic programmes
+    may take: "quick" does without, "normal" gives them ten or twenty seconds, "thorough" minutes; what is skipped is
+    among `considered`, with the reason.
 
     >>> run = Setting(n=50, b=2, K=40, eta="0.02", lam=1, beta=4, sigma=2, S_g=4)
     >>> found = epsilon(run, delta="1e-5", scheme="shuffle")
@@ -128,9 +143,8 @@ def epsilon(
     (True, True)
     """
     check_form(conversion)
-    return _guarantee(
-        run, Goal("epsilon", admit_delta(delta), conversion), scheme, neighbouring, orders, certify_minimum, refuse
-    )
+    goal = Goal("epsilon", admit_delta(delta), conversion)
+    return _guarantee(run, goal, scheme, neighbouring, orders, certify_minimum, refuse, admit_effort(effort))
 
 
 def delta(
@@ -142,27 +156,27 @@ def delta(
     neighbouring: str | None = None,
     orders: Iterable[Any] | None = None,
     refuse: Refuse | None = None,
+    effort: str | Effort = "normal",
 ) -> Guarantee:
     """The smallest δ at `epsilon` that any applicable statement certifies, and which one it was."""
-    return _guarantee(
-        run, Goal("delta", admit_epsilon("epsilon", epsilon)), scheme, neighbouring, orders, False, refuse
-    )
+    goal = Goal("delta", admit_epsilon("epsilon", epsilon))
+    return _guarantee(run, goal, scheme, neighbouring, orders, False, refuse, admit_effort(effort))
 
 
 def _guarantee(
-    run: Any, goal: Goal, scheme: Any, neighbouring: Any, orders: Any, certify_minimum: bool, refuse: Refuse | None
+    run: Any,
+    goal: Goal,
+    scheme: Any,
+    neighbouring: Any,
+    orders: Any,
+    certify_minimum: bool,
+    refuse: Refuse | None,
+    effort: Effort,
 ) -> Guarantee:
     wanted = admit_orders(orders)
-    bounds, refused, relation = bounds_for(run, scheme, neighbouring, refuse)
-    held: list[tuple[Bound, Best]] = []
-    for bound in sorted(bounds, key=_effort):
-        if held and held[-1][1].upper == 0:
-            refused.append(Considered(bound.label, "loses", None, None, f"{held[-1][0].label} already certifies 0"))
-            continue
-        try:
-            held.append((bound, best(bound, goal, wanted)))
-        except HsdpError as error:
-            refused.append(Considered(bound.label, "does not apply", None, None, str(error)))
+    bounds, refused, relation = bounds_for(run, scheme, neighbouring, refuse, effort)
+    held, lost = certified(bounds, goal, wanted)
+    refused = lost + refused
     if not held:
         raise _nothing_holds(run, scheme, refused)
     chosen, found = min(held, key=lambda pair: pair[1].upper)
@@ -193,11 +207,33 @@ def _guarantee(
     )
 
 
-def _effort(bound: Bound) -> bool:
-    """Closed forms first: where one of them certifies 0, sums and recursions need not be evaluated."""
-    from ..nodes import Accumulated, Compounded, LogMeanExp
+def certified(
+    bounds: Iterable[Bound],
+    goal: Goal,
+    orders: tuple[Fraction | float, ...] | None,
+    *,
+    all_of_them: bool = False,
+) -> tuple[list[tuple[Bound, Best]], list[Considered]]:
+    """Every bound at its best order, and those that fail or, unless `all_of_them` are wanted, cannot win.
 
-    return bool(bound.statement.expr.has(Accumulated, Compounded, LogMeanExp))
+    Closed forms come first: where one of them certifies 0, the rest need not be evaluated, and what takes long starts
+    from the order that is best for them.
+    """
+    held: list[tuple[Bound, Best]] = []
+    refused: list[Considered] = []
+    for bound in sorted(bounds, key=lambda bound: rank(bound.statement)):
+        leader, least = min(held, key=lambda pair: pair[1].upper, default=(None, Best(None, None)))
+        if leader is not None and least.upper == 0 and not all_of_them:
+            refused.append(Considered(bound.label, "loses", None, None, f"{leader.label} already certifies 0"))
+            continue
+        try:
+            to_beat = math.inf if all_of_them else least.upper
+            held.append((bound, best(bound, goal, orders, near=least.order, beats=to_beat)))
+        except Loses as loss:
+            refused.append(Considered(bound.label, "loses", None, loss.order, f"{goal.seeks} {loss}"))
+        except HsdpError as error:
+            refused.append(Considered(bound.label, "does not apply", None, None, str(error)))
+    return held, refused
 
 
 def _rank(entry: Considered) -> tuple[bool, float]:

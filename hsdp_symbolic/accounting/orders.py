@@ -27,7 +27,9 @@ COARSE, FINE, ROUNDS = 33, 17, 9
 FLAT = 1e-11
 """The search ends where ε varies by less than this, relatively, between neighbouring orders."""
 REACH = 4.0
-"""The first look spans so many powers of ten to either side of a guess."""
+"""The first look spans so many powers of ten to either side of a guess …"""
+SKETCHED_REACH = 1.0
+"""… and fewer where each costs time."""
 FARTHEST = 290.0
 """Orders up to 1 + 10^290, so that floats do not overflow on the way."""
 SMALLEST = -14.0
@@ -37,11 +39,22 @@ HIGHEST_FOR_DELTA = 9.0
 """δ below e^(−10^4), less than any double, or an order above 10^9, is not worth the time."""
 HIGHEST_SAMPLED = 5.0
 """A sampled Gaussian of order α costs α terms."""
+SKETCH_ERROR = 0.1
+"""A sketch is trusted to this relative error in what it says loses."""
 FALLBACK = (Fraction(10**4), Fraction(64), Fraction(2))
 """Orders to try where a statement cannot be evaluated at the one found."""
-MOST_PIECES = 4000
+MOST_PIECES, MOST_LONG_PIECES = 4000, 12
+"""Ranges of orders that branch and bound looks at, and of a bound that takes long to enclose."""
 _FINITE = 1e300
 _TINY = Fraction(1, 10**300)
+
+
+class Loses(HsdpError):
+    """Not worth a certificate: in doubles it is far above what is certified already."""
+
+    def __init__(self, about: float, order: Fraction) -> None:
+        self.about, self.order = about, order
+        super().__init__(f"about {about:.4g} in a sketch, which is larger; not certified")
 
 
 class Curve(Protocol):
@@ -52,6 +65,9 @@ class Curve(Protocol):
 
     @property
     def sampled(self) -> bool: ...
+
+    @property
+    def sketched(self) -> bool: ...
 
     def enclose(self, alpha: Fraction, /) -> Enclosure: ...
 
@@ -86,17 +102,44 @@ def admit_orders(orders: object) -> tuple[Fraction | float, ...] | None:
     return found
 
 
-def best(bound: Curve, goal: Goal, orders: Sequence[Fraction | float] | None = None) -> Best:
-    """The least value of `goal` over the `orders`, or over all α > 1, certified at the order it is taken at."""
+def best(
+    bound: Curve,
+    goal: Goal,
+    orders: Sequence[Fraction | float] | None = None,
+    *,
+    near: Fraction | float | None = None,
+    beats: float = math.inf,
+) -> Best:
+    """The least value of `goal` over the `orders`, or over all α > 1, certified at the order it is taken at.
+
+    `near` is an order known to be good for a similar bound. A sketch that comes out above `beats`, by more than it may
+    be wrong, is not worth a certificate: then `Loses` is raised.
+    """
     special = _without_order(bound, goal)
     if special is not None:
         return special
     if orders is None:
-        return _certified(bound, goal, [*map(_snapped, _search(bound, goal)), *FALLBACK])
+        found = [*map(_snapped, _search(bound, goal, near)), *FALLBACK]
+        _check_promise(bound, goal, found[0], beats)
+        return _certified(bound, goal, found)
     finite = [order for order in orders if isinstance(order, Fraction)]
     if not finite:  # the divergence of order ∞ of a Gaussian mechanism is infinite
         return Best(None if goal.seeks == "epsilon" else Enclosure(Fraction(1), Fraction(1)), math.inf)
-    return _certified(bound, goal, _by_float(bound, goal, finite))
+    found = _by_float(bound, goal, finite)
+    _check_promise(bound, goal, found[0], beats)
+    return _certified(bound, goal, found)
+
+
+def _check_promise(bound: Curve, goal: Goal, order: Fraction, beats: float) -> None:
+    """Raise `Loses` where a sketch says so."""
+    import numpy as np
+
+    if not bound.sketched or beats == math.inf or order >= 10**300:
+        return
+    value = float(objective(bound, goal, np.array([float(order)]))[0])
+    promised = value if goal.seeks == "epsilon" else math.exp(min(value, 0.0))
+    if math.isfinite(promised) and promised * (1 - SKETCH_ERROR) > beats:
+        raise Loses(promised, order)
 
 
 def _without_order(bound: Curve, goal: Goal) -> Best | None:
@@ -161,33 +204,36 @@ def _by_float(bound: Curve, goal: Goal, orders: Sequence[Fraction]) -> list[Frac
     return [small[place] for place in np.argsort(values, kind="stable")]
 
 
-def _search(bound: Curve, goal: Goal) -> list[float]:
+def _search(bound: Curve, goal: Goal, near: Fraction | float | None = None) -> list[float]:
     """log10(α − 1) for the orders to try, best first."""
     import numpy as np
 
     top = min(_highest(goal), HIGHEST_SAMPLED if bound.sampled else FARTHEST)
-    centre = min(_guess(bound, goal), top)
+    reach = SKETCHED_REACH if bound.sketched else REACH
+    known = bound.sketched and isinstance(near, Fraction)
+    centre = min(_log10(Fraction(near) - 1) if known and near else _guess(bound, goal), top)
 
     def look(low: float, high: float, count: int) -> tuple[Array, Array]:
         grid = np.linspace(low, min(high, top), count)
         return grid, objective(bound, goal, 1 + 10**grid)
 
     for _ in range(200):
-        grid, values = look(centre - REACH, centre + REACH, COARSE)
+        grid, values = look(centre - reach, centre + reach, COARSE)
         place = int(np.argmin(values))
         if not np.isfinite(values[place]):
             if centre < SMALLEST:
                 break
-            centre -= 2 * REACH - 1  # nothing known: only small orders are cheap
+            centre -= 1.75 * reach  # nothing known: only small orders are cheap
         elif place == 0 and grid[0] > SMALLEST:
-            centre -= 2 * REACH - 1
+            centre -= 1.75 * reach
         elif place == COARSE - 1 and grid[-1] < top:
-            centre = min(centre + 2 * REACH - 1, top)
+            centre = min(centre + 1.75 * reach, top)
         else:
             break
     first = centre
-    for _ in range(ROUNDS):
-        low, high = grid[max(0, place - 1)], grid[min(len(grid) - 1, place + 1)]
+    for turn in range(ROUNDS):
+        wide = 2 if bound.sketched and turn == 0 else 1  # the first look at a sketch is the coarsest
+        low, high = grid[max(0, place - wide)], grid[min(len(grid) - 1, place + wide)]
         if not low < high:
             break
         grid, values = look(low, high, FINE)
@@ -271,7 +317,7 @@ def minimum(bound: Bound, goal: Goal, rtol: float = 1e-3, below: Fraction | None
     push(Fraction(1), middle)
     push(middle, last)
     ticker = Ticker()
-    for pieces in range(MOST_PIECES):
+    for pieces in range(MOST_LONG_PIECES if bound.sketched else MOST_PIECES):
         ticker.say(f"least epsilon of {bound.label} over all orders: {pieces} pieces")
         least, _, low, high = waiting[0]
         if least >= enough:

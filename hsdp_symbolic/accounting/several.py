@@ -60,6 +60,10 @@ class _Sum:
     def sampled(self) -> bool:
         return any(bound.sampled for _, bounds in self.parts for bound in bounds)
 
+    @property
+    def sketched(self) -> bool:
+        return any(bound.sketched for _, bounds in self.parts for bound in bounds)
+
     def enclose(self, alpha: Fraction, /) -> Enclosure:
         found = [(count, _least(bounds, alpha)[1]) for count, bounds in self.parts]
         nothing = Fraction(0)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import re
 import tomllib
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ArgumentError
 from ..letters import PARAMETERS
 from .common import Command
+from .guarantee import json_number, record, report, rounded_up
 
 if TYPE_CHECKING:
     from ..accounting import Comparison, Guarantee, TrainingRun
@@ -32,7 +31,7 @@ LIBRARY = {
 }
 COMMON = ("n", "lam", "beta")
 """What both ways of describing a run share."""
-OPTIONS = ("scheme", "delta", "epsilon", "orders", "neighbouring")
+OPTIONS = ("scheme", "delta", "epsilon", "orders", "neighbouring", "effort")
 _INTEGER = re.compile(r"[+-]?\d{1,40}", re.ASCII)
 SCHEMES = "fixed, shuffle, reshuffle, without_replacement, full_batch or poisson"
 EXAMPLE_RUN = "--n 50 --b 2 --K 40 --eta 0.02 --lam 1 --beta 4 --sigma 2 --S_g 4"
@@ -81,6 +80,9 @@ def _add(command: Command, name: str, run: Any, summary: str, *wanted: str) -> a
     sub.add_argument("--scheme", metavar="S", help=f"how batches are made: {SCHEMES}")
     sub.add_argument("--neighbouring", metavar="R", help="replace_one or add_remove (default for poisson)")
     sub.add_argument("--orders", metavar="A,A,…", help="use only these Rényi orders (default: the best of all)")
+    sub.add_argument(
+        "--effort", metavar="E", help="quick (no dynamic programme), normal (default; seconds) or thorough (minutes)"
+    )
     sub.add_argument("--from", dest="file", metavar="FILE", help="read options from a TOML file (names with _)")
     sub.add_argument("--json", action="store_true", help="print one JSON object")
     paper = sub.add_argument_group("the run, in the paper's letters")
@@ -129,7 +131,7 @@ def _wanted(given: dict[str, Any], *names: str) -> dict[str, Any]:
         if given.get(name) is None:
             examples = {"scheme": f"--scheme {SCHEMES}", "delta": "--delta 1e-5", "epsilon": "--epsilon 1"}
             raise ArgumentError(name, None, "not given", f"pass {examples[name]}")
-    return {name: given[name] for name in (*names, "neighbouring", "orders") if given.get(name) is not None}
+    return {name: given[name] for name in (*names, "neighbouring", "orders", "effort") if given.get(name) is not None}
 
 
 def _split(given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -187,14 +189,14 @@ def _calibrate(arguments: argparse.Namespace) -> int:
     runs = [Setting(**letters)] if letters else []
     found = calibrate(*runs, solve_for=solve_for, **wanted, **library)
     if arguments.json:
-        record = {
+        fields = {
             found.solve_for: found.value if isinstance(found.value, int) else float(found.value),
             "target_epsilon": found.target_epsilon,
-            **_record(found.guarantee),
+            **record(found.guarantee),
             "monotone": found.monotone,
             "every": found.every,
         }
-        print(json.dumps(record, ensure_ascii=False))
+        print(json.dumps(fields, ensure_ascii=False))
         return 0
     value = found.value if isinstance(found.value, int) else repr(float(found.value))
     print(f"{found.solve_for} = {value}")
@@ -204,7 +206,7 @@ def _calibrate(arguments: argparse.Namespace) -> int:
         print("all bounds in question are proved monotone in it")
     else:
         print("not all bounds are known to be monotone in it: the best of the values scanned")
-    _report(found.guarantee)
+    report(found.guarantee)
     return 0
 
 
@@ -230,19 +232,19 @@ def _compare(arguments: argparse.Namespace) -> int:
 
         write_atomically(arguments.plot, draw(found, check_format(arguments.plot)))
     if arguments.json:
-        record = {
+        fields = {
             "scheme": found.scheme,
             "neighbouring": found.neighbouring,
             "delta": found.delta,
             "epochs": found.epochs,
-            "epsilon": {label: [_number(value) for value in values] for label, values in found.curves},
+            "epsilon": {label: [json_number(value) for value in values] for label, values in found.curves},
             "crossovers": [
                 {"K": each.K, "before": each.before, "after": each.after, "certified": each.certified}
                 for each in found.crossovers
             ],
             "does_not_apply": dict(found.does_not_apply),
         }
-        print(json.dumps(record, ensure_ascii=False))
+        print(json.dumps(fields, ensure_ascii=False))
         return 0
     _table(found)
     return 0
@@ -256,7 +258,7 @@ def _table(found: Comparison) -> None:
     for row, K in enumerate(found.epochs):
         values = [values[row] for _, values in found.curves]
         least = min(value for value in values if value is not None)
-        cells = ["-" if value is None else f"{'*' if value == least else ''}{_up(value)}" for value in values]
+        cells = ["-" if value is None else f"{'*' if value == least else ''}{rounded_up(value)}" for value in values]
         print("  ".join([f"{K:>8}", *(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))]))
     for each in found.crossovers:
         status = "certified" if each.certified else "not certified"
@@ -265,84 +267,8 @@ def _table(found: Comparison) -> None:
         print(f"{label} does not apply: {reason}")
 
 
-def _up(value: float) -> str:
-    """A double in seven significant digits, rounded upwards."""
-    if not math.isfinite(value) or value == 0:
-        return f"{value:g}"
-    from ..enclosure import Enclosure
-
-    exact = Fraction(value)
-    return f"{float(Enclosure(exact, exact).decimals(7)[1]):.7g}"
-
-
-def _number(value: Any) -> Any:
-    """A number as JSON has it; an infinity as text."""
-    if value is None:
-        return None
-    number = float(value)
-    return number if math.isfinite(number) else str(number)
-
-
-def _record(found: Guarantee) -> dict[str, Any]:
-    return {
-        "epsilon": _number(found.epsilon),
-        "lower": _number(found.lower),
-        "delta": _number(found.delta),
-        "order": _number(found.order),
-        "bound": found.bound,
-        "scheme": found.scheme,
-        "neighbouring": found.neighbouring,
-        "hidden_state": found.hidden_state,
-        "minimum": _number(found.minimum),
-        "considered": [
-            {
-                "label": each.label,
-                "verdict": each.verdict,
-                "value": _number(each.value),
-                "order": _number(each.order),
-                "reason": each.reason,
-            }
-            for each in found.considered
-        ],
-        "hypotheses": [
-            {"hypothesis": each.hypothesis, "left": each.left, "right": each.right, "margin": each.margin}
-            for each in found.hypotheses
-        ],
-        "assumptions": list(found.assumptions),
-        "note": found.note,
-        "setting": found.setting.exact_strings(),
-    }
-
-
 def _print(arguments: argparse.Namespace, found: Guarantee) -> None:
     if arguments.json:
-        print(json.dumps(_record(found), ensure_ascii=False))
+        print(json.dumps(record(found), ensure_ascii=False))
     else:
-        _report(found)
-
-
-def _report(found: Guarantee) -> None:
-    from ..catalogue import statement
-
-    used = statement(found.bound)
-    order = "any" if found.order is None else f"{float(found.order):g}"
-    print(f"({found.epsilon!r}, {found.delta!r})-differential privacy, certified")
-    print(f"  bound         {found.bound}: {used.title} ({used.where})")
-    print(f"  Rényi order   {order}")
-    print(f"  batches       {found.scheme}")
-    print(f"  neighbouring  {found.neighbouring}")
-    print(f"  hidden state  {'assumed: only the last iterate may be seen' if found.hidden_state else 'not needed'}")
-    if found.minimum is not None:
-        print(f"  any order     gives at least {found.minimum!r} with this bound")
-    if found.note:
-        print(f"  note          {found.note}")
-    print("  hypotheses, with this run's values")
-    for each in found.hypotheses:
-        print(f"    {each.hypothesis:28} {each.left:.6g} and {each.right:.6g}, margin {each.margin:.3g}")
-    print("  assumed, and not checked here")
-    for assumption in found.assumptions:
-        print(f"    {assumption}")
-    print("  considered")
-    for entry in found.considered:
-        value = "-" if entry.value is None else _up(entry.value)
-        print(f"    {entry.label:34} {value:>12}  {entry.verdict}: {entry.reason}")
+        report(found)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import ArgumentError
 from . import accounting
 from .common import Command
+from .guarantee import json_number, record, report, rounded_up
 
 if TYPE_CHECKING:
     from ..accounting.logistic import LogisticPrivacy
@@ -113,14 +114,14 @@ def _print_example(parameters: dict[str, Any], found: Trained) -> None:
     )
     print(f"  the same without noise  {found.not_private:.4f}; by chance {found.chance:.4f}")
     print(f"  gradients clipped       {found.clipped:.1%}")
-    print(f"  ε, hidden state         {accounting._up(privacy.guarantee.epsilon)} ({privacy.guarantee.bound})")
-    print(f"  ε, composition          {accounting._up(privacy.composition.epsilon)} ({privacy.composition.bound})")
+    print(f"  ε, hidden state         {rounded_up(privacy.guarantee.epsilon)} ({privacy.guarantee.bound})")
+    print(f"  ε, composition          {rounded_up(privacy.composition.epsilon)} ({privacy.composition.bound})")
     print(f"  at δ = {privacy.guarantee.delta:g}, certified, {privacy.guarantee.neighbouring}")
 
 
 def _record(found: LogisticPrivacy) -> dict[str, Any]:
-    return accounting._record(found.guarantee) | {
-        "composition": accounting._number(found.composition.epsilon),
+    return record(found.guarantee) | {
+        "composition": json_number(found.composition.epsilon),
         "case": found.case,
         "constants": [
             {"name": each.name, "value": str(each.value), "from": each.comes_from, "says": each.says}
@@ -130,8 +131,8 @@ def _record(found: LogisticPrivacy) -> dict[str, Any]:
 
 
 def _report(found: LogisticPrivacy) -> None:
-    accounting._report(found.guarantee)
+    report(found.guarantee)
     print(f"  logistic regression: {found.case}")
     for each in found.sources:
         print(f"    {each.name:14} {float(each.value):<12.6g} {each.comes_from}: {each.says}")
-    print(f"  composition alone: {accounting._up(found.composition.epsilon)} ({found.composition.bound})")
+    print(f"  composition alone: {rounded_up(found.composition.epsilon)} ({found.composition.bound})")

@@ -86,7 +86,6 @@ def balle() -> Statement:
     )
     return Statement(
         label="balle2019",
-        scheme="fixed",
         kind="baseline",
         title="Mixing and diffusion, composed over epochs (Balle et al. 2019)",
         where="Theorem D.5 and Figure 1 (Appendix D.6)",
@@ -96,7 +95,7 @@ def balle() -> Statement:
         expr=expr,
         shown=shown,
         hypotheses=(ORDER, EPOCHS, TWO_BATCHES, *STRONGLY_CONVEX[:2], eta <= 2 / (lam + beta), j0 <= N - 1),
-        steps=tuple(d.steps),
+        steps=d.steps,
         assumes=HIDDEN,
     )
 
@@ -130,7 +129,6 @@ def sampled_gaussian() -> Statement:
     )
     return Statement(
         label="mironov2019",
-        scheme="poisson",
         kind="baseline",
         title="DP-SGD by composition of sampled Gaussian mechanisms (Mironov et al. 2019)",
         where="Figure 2 (Section 4.1)",
@@ -140,7 +138,7 @@ def sampled_gaussian() -> Statement:
         expr=expr,
         shown=shown,
         hypotheses=(ORDER, EPOCHS, b <= n),
-        steps=tuple(d.steps),
+        steps=d.steps,
         assumes=POISSON,
     )
 
@@ -187,7 +185,7 @@ def small_rate() -> Statement:
         expr=expr,
         shown=d.printed(expr, Dot(Over(b, n), STEP_COST, K)),
         hypotheses=(ORDER, EPOCHS, b <= n, n <= b * N),
-        steps=tuple(d.steps),
+        steps=d.steps,
         uses=("mironov2019",),
         assumes=POISSON,
     )

@@ -75,7 +75,6 @@ def each_once() -> Statement:
     expr = _composed(d, alpha * rho0, K)
     return Statement(
         label="composition:fixed",
-        scheme="fixed",
         kind="baseline",
         title="Composition of Gaussian mechanisms, each record once an epoch",
         where="not in the paper",
@@ -85,7 +84,7 @@ def each_once() -> Statement:
         expr=expr,
         shown=d.printed(expr, Dot(K, STEP_COST)),
         hypotheses=(ORDER, EPOCHS, b <= n),
-        steps=tuple(d.steps),
+        steps=d.steps,
         assumes=EACH_ONCE,
     )
 
@@ -98,7 +97,6 @@ def full_batch() -> Statement:
     expr = _composed(d, alpha * rho_n, K)
     return Statement(
         label="composition:full_batch",
-        scheme="full_batch",
         kind="baseline",
         title="Composition of Gaussian mechanisms on the full batch",
         where="not in the paper",
@@ -108,7 +106,7 @@ def full_batch() -> Statement:
         expr=expr,
         shown=d.printed(expr, Dot(K, Over(times(alpha, eta, S_g**2), times(4, sigma**2, n**2)))),
         hypotheses=(ORDER, EPOCHS),
-        steps=tuple(d.steps),
+        steps=d.steps,
         assumes=(RELEASED, REPLACED),
     )
 
@@ -135,7 +133,6 @@ def sampled() -> Statement:
     )
     return Statement(
         label="composition:without_replacement",
-        scheme="without_replacement",
         kind="baseline",
         title="Composition of sampled Gaussian mechanisms, one record replaced",
         where="not in the paper",
@@ -145,7 +142,7 @@ def sampled() -> Statement:
         expr=expr,
         shown=Dot(Over(times(K, N), alpha - 1), log(moment)),
         hypotheses=(ORDER, EPOCHS, b <= n),
-        steps=tuple(d.steps),
+        steps=d.steps,
         uses=("lem:rootconvexity1",),
         assumes=(f"batches are drawn without replacement, or by Poisson sampling of rate b/n; {RELEASED}", REPLACED),
     )

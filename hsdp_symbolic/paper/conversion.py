@@ -67,7 +67,7 @@ def to_delta() -> Statement:
         expr=exp(log_delta()),
         shown=Dot(peak, exp(Dot(alpha - 1, Plus(R, -epsilon)))),
         hypotheses=(ORDER,),
-        steps=tuple(d.steps),
+        steps=d.steps,
     )
 
 
@@ -100,7 +100,7 @@ def to_epsilon() -> Statement:
         expr=expr,
         shown=Plus(R, log(1 - Over(1, alpha)), -Over(log(Dot(delta, alpha)), alpha - 1)),
         hypotheses=(ORDER, PROBABILITY),
-        steps=tuple(d.steps),
+        steps=d.steps,
         uses=("conversion:delta",),
     )
 
@@ -131,6 +131,6 @@ def mironov() -> Statement:
         expr=expr,
         shown=Plus(R, Over(log(Over(1, delta)), alpha - 1)),
         hypotheses=(ORDER, PROBABILITY),
-        steps=tuple(d.steps),
+        steps=d.steps,
         uses=("conversion:epsilon",),
     )

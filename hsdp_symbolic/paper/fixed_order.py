@@ -126,7 +126,6 @@ def first_epoch() -> Statement:
     d.printed(alpha * monotone, shown)
     return Statement(
         label=FIRST_EPOCH,
-        scheme="fixed",
         kind="equation",
         assumes=HIDDEN,
         title="First-epoch bound",
@@ -137,7 +136,7 @@ def first_epoch() -> Statement:
         expr=alpha * monotone,
         shown=shown,
         hypotheses=(ORDER, Ge(j, 1), j <= N, *STRONGLY_CONVEX),
-        steps=tuple(d.steps),
+        steps=d.steps,
         uses=("lem:LSIseq_stronglyconvex", "lem:recursive"),
     )
 
@@ -204,7 +203,7 @@ def whole_epochs(d: Derivation, start: Expr, split: Expr) -> Expr:
         ),
     )
     _compose(d, "A record in batch j0 sees K−1 whole epochs and N−j0 further updates: ε ≤ ε_(K−1)^0 + ε_0^(N−j0)")
-    batch_in_range(d)
+    d.later(batch_in_range)
     return solved.subs({epoch_factor: decay, epoch_cost: start.subs(j, split), i: K - 1}, simultaneous=True)
 
 
@@ -223,7 +222,7 @@ def strongly_convex() -> Statement:
     """`thm:strconvexsmooth`."""
     d = Derivation()
     start = first_epoch().expr / alpha  # ε₀^j over its order
-    two_batches(d)
+    d.later(two_batches)
     carried = whole_epochs(d, start, m)
     decay = _DECAY
     printed = first_term() / alpha
@@ -251,7 +250,6 @@ def strongly_convex() -> Statement:
     d.printed(expr, shown, first_epoch=undisplay(first_epoch().shown), index=j)
     return Statement(
         label="thm:strconvexsmooth",
-        scheme="fixed",
         title="Privacy dynamics under strongly convex smooth loss",
         where="Theorem 3.3 (proof in Appendix D.5)",
         says="ε after K epochs over a fixed sequence of batches, for data in batch j0.",
@@ -260,7 +258,7 @@ def strongly_convex() -> Statement:
         expr=expr,
         shown=shown,
         hypotheses=(ORDER, EPOCHS, TWO_BATCHES, *STRONGLY_CONVEX, BATCH),
-        steps=tuple(d.steps),
+        steps=d.steps,
         uses=(FIRST_EPOCH, "lem:LSIseq_stronglyconvex", "lem:recursive"),
         assumes=HIDDEN,
     )
@@ -276,14 +274,14 @@ def convex() -> Statement:
         "It is the q → 1 case of ε₀^j (q = 1/(1+p), p ↓ 0).",
         Limit((first_epoch().expr / alpha).subs(in_p), p, Integer(0), per_order),
     )
-    _compose(d, "Whole epochs add up: ε_(k+1)^0 ≤ ε_k^0 + ε_0^N")
+    d.later(_compose, "Whole epochs add up: ε_(k+1)^0 ≤ ε_k^0 + ε_0^N")
     epochs = per_order.subs(j, N) * i
     d.check(
         "u after i epochs.",
         Induction(epochs, i, 0, Integer(0), Y, Y + per_order.subs(j, N), cross_check=True),
     )
     _compose(d, "A record in batch j0 sees K−1 whole epochs and N−j0 further updates: ε ≤ (K−1)·ε_0^N + ε_0^(N−j0)")
-    batch_in_range(d)
+    d.later(batch_in_range)
     expr = alpha * (epochs.subs(i, K - 1) + per_order.subs(j, N - j0))
     limit_of_other = alpha * rho0 * ((K - 1) / m + 1 / (N - j0))
     d.check(
@@ -301,7 +299,6 @@ def convex() -> Statement:
     d.printed(expr, shown)
     return Statement(
         label="thm:convexsmooth",
-        scheme="fixed",
         title="Privacy dynamics under convex smooth loss",
         where="Theorem D.4 (Appendix D.4)",
         says="ε after K epochs over a fixed sequence of batches, for data in batch j0, without strong convexity.",
@@ -310,7 +307,7 @@ def convex() -> Statement:
         expr=expr,
         shown=shown,
         hypotheses=(ORDER, EPOCHS, CONVEX_STEP, BATCH),
-        steps=tuple(d.steps),
+        steps=d.steps,
         uses=("lem:LSIseq_convex", "lem:recursive"),
         assumes=(LOSS.format("convex"), HIDDEN[1]),
     )

@@ -155,7 +155,6 @@ def tighter() -> Statement:
     shown = Dot(Over(times(alpha, eta, S_g**2), times(2, sigma**2, n**2)), PowerSum(q_half, K))
     return Statement(
         label="thm:GD_tighter",
-        scheme="full_batch",
         title="Full-batch noisy gradient descent",
         where="Theorem D.6 (Appendix D.7)",
         says="ε after K steps on the full batch.",
@@ -164,7 +163,7 @@ def tighter() -> Statement:
         expr=expr,
         shown=d.printed(expr, shown),
         hypotheses=(ORDER, EPOCHS, *STRONGLY_CONVEX[:2], SMALL_STEP),
-        steps=tuple(d.steps),
+        steps=d.steps,
         uses=("lem:LSIseq_stronglyconvex", "lem:recursive"),
         assumes=HIDDEN,
     )
@@ -207,7 +206,6 @@ def exact_recursion() -> Statement:
     )
     return Statement(
         label="thm:GD_tighter:recursion",
-        scheme="full_batch",
         title="Full-batch noisy gradient descent, before simplification",
         where="eqn:GD_recursive_complex (Appendix D.7)",
         says="ε after K steps on the full batch, by the recursion the proof of thm:GD_tighter simplifies.",
@@ -217,7 +215,7 @@ def exact_recursion() -> Statement:
         shown=Dot(alpha, Named(Str("u_K"), expr / alpha)),
         also=(("u_0", Integer(0)), ("u_{k+1}", step)),
         hypotheses=(ORDER, EPOCHS, *STRONGLY_CONVEX),
-        steps=tuple(d.steps),
+        steps=d.steps,
         uses=("lem:LSIseq_stronglyconvex", "lem:recursive"),
         assumes=HIDDEN,
     )
@@ -230,7 +228,6 @@ def baseline() -> Statement:
     expr = _exponential_form(d, tighter().expr, n)
     return Statement(
         label="thm:GD_baseline",
-        scheme="full_batch",
         kind="baseline",
         title="Full-batch noisy gradient descent (Chourasia et al. 2021, Corollary 1)",
         where="Theorem D.7 (Appendix D.7)",
@@ -240,7 +237,7 @@ def baseline() -> Statement:
         expr=expr,
         shown=d.printed(expr, _exponential_shown(n)),
         hypotheses=(ORDER, EPOCHS, *STRONGLY_CONVEX[:2], SMALL_STEP),
-        steps=tuple(d.steps),
+        steps=d.steps,
         uses=("thm:GD_tighter",),
         assumes=(*HIDDEN, "as stated in the paper, the start is N(0, (2σ²/λ)I); as derived here, any start will do"),
     )
@@ -260,7 +257,6 @@ def naive() -> Statement:
     expr = _exponential_form(d, alpha * _sum_over_hits(d, factor, rho0), b)
     return Statement(
         label="thm:naive_RDP_baseline",
-        scheme="fixed",
         kind="baseline",
         title="Naive extension of Chourasia et al. to mini-batches",
         where="Theorem 2.1",
@@ -270,7 +266,7 @@ def naive() -> Statement:
         expr=expr,
         shown=d.printed(expr, _exponential_shown(b)),
         hypotheses=(ORDER, EPOCHS, *STRONGLY_CONVEX),
-        steps=tuple(d.steps),
+        steps=d.steps,
         uses=("lem:LSIseq_stronglyconvex", "lem:recursive"),
         assumes=HIDDEN,
     )

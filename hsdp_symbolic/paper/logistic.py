@@ -120,7 +120,7 @@ def smoothness() -> Statement:
         shown=d.printed(expr, Over(L**2 + 1, 2)),
         also=((r"\mathrm{Lip}(\ell_0)", sqrt(times(2, L**2 + 1))),),
         hypotheses=(),
-        steps=tuple(d.steps),
+        steps=d.steps,
         assumes=(FEATURES,),
     )
 
@@ -157,7 +157,7 @@ def clipped() -> Statement:
         expr=expr,
         shown=d.printed(expr, Plus(Over(L**2 + 1, 2), lam)),
         hypotheses=(CLIPPING,),
-        steps=tuple(d.steps),
+        steps=d.steps,
         uses=("prop:smooth",),
         assumes=(FEATURES, "per-example gradients of the unregularised loss are clipped to S_g/2, then λθ is added"),
     )
@@ -211,7 +211,7 @@ def actively_clipped() -> Statement:
         expr=expr,
         shown=d.printed(expr, Plus(lam, -Over(L**2 + 1, 16))),
         hypotheses=(),
-        steps=tuple(d.steps),
+        steps=d.steps,
         uses=("prop:smooth",),
         assumes=(FEATURES, "per-example gradients of the unregularised loss are clipped, then λθ is added"),
     )
@@ -251,7 +251,7 @@ def tightly_clipped() -> Statement:
         expr=expr,
         shown=d.printed(expr, Plus(lam, -Over(times(S_g, sqrt(L**2 + 1)), 8))),
         hypotheses=(),
-        steps=tuple(d.steps),
+        steps=d.steps,
         uses=("prop:smooth_strcvx_clip:active",),
         assumes=(FEATURES, "clipping is active at θ (where it is not, the bound is λ)"),
     )
@@ -324,7 +324,7 @@ def _contraction(label: str, norm: Expr, why: str, convexity: Expr, rests_on: st
         expr=expr,
         shown=d.printed(expr, Over(gained, Plus(1, sqrt(square)))),
         hypotheses=(eta * lam < 1, STEP),
-        steps=tuple(d.steps),
+        steps=d.steps,
         uses=("prop:smooth", rests_on),
         assumes=(FEATURES, "per-example gradients of the unregularised loss are clipped to S_g/2, then λθ is added"),
     )
@@ -350,7 +350,6 @@ def corollary() -> Statement:
     shown = Plus(eps_norm, *shuffled().shown.args)
     return Statement(
         label="cor:logistic",
-        scheme="shuffle",
         kind="corollary",
         title="Privacy dynamics of regularised logistic regression",
         where="Corollary 5.3",
@@ -361,7 +360,7 @@ def corollary() -> Statement:
         shown=d.printed(expr, shown, first_epoch=undisplay(first), index=j),
         also=((r"\varepsilon_0^{j}(\alpha)", first),),
         hypotheses=(ORDER, EPOCHS, TWO_BATCHES, STEP, CLIPPING),
-        steps=tuple(d.steps),
+        steps=d.steps,
         uses=("thm:shuffle", "prop:smooth_strcvx_clip"),
         assumes=(FEATURES, "only the last iterate is released; neighbouring datasets differ in one record, replaced"),
     )

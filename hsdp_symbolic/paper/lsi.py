@@ -85,8 +85,18 @@ LOSS = "the loss of every record is β-smooth and {}; total gradients have l2-se
 def contraction(d: Derivation, modulus: Expr, step_size: Relational) -> Expr:
     """The Lipschitz constant of f(θ) = θ − η∇ℓ(θ), for ℓ strongly convex with `modulus` and β-smooth.
 
+    `step_size` is the hypothesis of the statement that calls this.
+    """
+    factor = 1 - eta * modulus
+    d.later(_contracts, modulus, step_size, factor)
+    return factor
+
+
+def _contracts(d: Derivation, modulus: Expr, step_size: Relational, factor: Expr) -> None:
+    """f(θ) = θ − η∇ℓ(θ) contracts by `factor`, for ℓ strongly convex with `modulus` and β-smooth.
+
     Smoothness and convexity are used as quadratic bounds, ℓ(y) − ℓ(x) − ⟨∇ℓ(x), y − x⟩ between (μ/2)‖y − x‖² and
-    (β/2)‖y − x‖². `step_size` is the hypothesis of the statement that calls this.
+    (β/2)‖y − x‖².
 
     X, P, G stand for ‖Δθ‖², ⟨Δ∇ℓ, Δθ⟩, ‖Δ∇ℓ‖² at two points: the argument holds in any dimension, and for the
     average loss of a batch as for a single one. (For β = λ the vector w below is 0 and all is equality.)
@@ -130,7 +140,6 @@ def contraction(d: Derivation, modulus: Expr, step_size: Relational) -> Expr:
         (x_i - eta * gradient_i) ** 2,
         x_i**2 - 2 * eta * gradient_i * x_i + eta**2 * gradient_i**2,
     )
-    factor = 1 - eta * modulus
     d.at_most(
         f"For {step_size} the step contracts by 1 − ημ (here μ = {modulus}).",
         moved.expand().subs({gradient_i**2: G, gradient_i * x_i: P, x_i**2: X}, simultaneous=True),
@@ -141,12 +150,11 @@ def contraction(d: Derivation, modulus: Expr, step_size: Relational) -> Expr:
         ],
         domain=domain_of(step_size, beta),
     )
-    return factor
 
 
 def _sequence(d: Derivation, lipschitz: Expr, solution: Expr) -> Expr:
     """1/c after `i` noisy steps from a point mass: the recursion, and its solution by induction and by rsolve."""
-    cite_lsi_facts(d)
+    d.later(cite_lsi_facts)
     after = d.identity(
         "One update is a Lipschitz map, then noise of variance 2ησ²: 1/c ↦ L²/c + 2ησ².",
         noisy_step(Y, lipschitz, eta),
@@ -180,7 +188,7 @@ def lsi_convex() -> Statement:
         expr=1 / inverse_c,
         shown=d.printed(1 / inverse_c, Over(1, Dot(times(2, eta, sigma2), Plus(k * N, j)))),
         hypotheses=(CONVEX_STEP, *_INDICES),
-        steps=tuple(d.steps),
+        steps=d.steps,
     )
 
 
@@ -210,5 +218,5 @@ def lsi_strongly_convex() -> Statement:
             1 / inverse_c, Dot(Over(1, times(2, eta, sigma2)), Over(1, GeometricSum(q**2, Plus(k * N, j))))
         ),
         hypotheses=(*STRONGLY_CONVEX, *_INDICES),
-        steps=tuple(d.steps),
+        steps=d.steps,
     )

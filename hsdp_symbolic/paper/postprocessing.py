@@ -141,7 +141,7 @@ def information_lower_bound() -> Statement:
             expr, Plus(Dot(Over(2 * c, alpha**2), R), Dot(Over(2 * c, alpha**2), times(alpha, alpha - 1), dR))
         ),
         hypotheses=(alpha > 1,),
-        steps=tuple(d.steps),
+        steps=d.steps,
     )
 
 
@@ -150,10 +150,8 @@ def _as_numbers(expr: Expr) -> Expr:
     return expr.subs(Derivative(_R, alpha), dR).subs(_R, R)
 
 
-@cache
-def diffusion_rate() -> Statement:
-    """`lem:post_proc`: the partial differential inequality for the divergence under added Gaussian noise."""
-    d = Derivation()
+def _entropy_production(d: Derivation) -> None:
+    """∂_t R_α = −ασ²·I_α/E_α along the heat flow."""
     kernel = (4 * pi * sigma2 * time) ** (-dim / 2) * exp(-(radius**2) / (4 * sigma2 * time))
     laplacian = diff(kernel, radius, 2) + (dim - 1) / radius * diff(kernel, radius)
     d.identity(
@@ -185,7 +183,7 @@ def diffusion_rate() -> Statement:
         rate.subs(heat),
         alpha * sigma2 * r ** (alpha - 1) * diff(f, theta, 2) - (alpha - 1) * sigma2 * r**alpha * diff(g, theta, 2),
     )
-    _cite_green(d)
+    d.later(_cite_green)
     after_green = -alpha * diff(r ** (alpha - 1), theta) * diff(f, theta) + (alpha - 1) * diff(r**alpha, theta) * diff(
         g, theta
     )
@@ -209,25 +207,20 @@ def diffusion_rate() -> Statement:
         sigma2 / ((alpha - 1) * E_alpha) * (-alpha * (alpha - 1) * information),
         -alpha * sigma2 * information / E_alpha,
     )
-    cite_lsi_facts(d)
+
+
+@cache
+def diffusion_rate() -> Statement:
+    """`lem:post_proc`: the partial differential inequality for the divergence under added Gaussian noise."""
+    d = Derivation()
+    d.later(_entropy_production)
+    d.later(cite_lsi_facts)
     c_t = 1 / noisy_step(1 / c, L, t)
     d.identity(
         "The LSI constant after the map and noise of variance 2tσ² is c_t.", c_t, 1 / (L**2 / c + 2 * t * sigma2)
     )
-    lower = information_lower_bound().expr.subs(c, c_t)
-    bound = d.at_most(
-        "With lem:i_by_e_lower at c_t (I stands for I_α/E_α), −ασ²·I_α/E_α is at most the right-hand side.",
-        -alpha * sigma2 * information,
-        -c_t * 2 * sigma2 * (R / alpha + (alpha - 1) * dR),
-        [(alpha * sigma2, Slack(information - lower, "lem:i_by_e_lower"))],
-    )
-    spread = noisy_step(variance, L, t)
-    gaussian_r = gaussian.renyi().subs({shift: L * shift, variance: spread}, simultaneous=True)
-    d.identity(
-        "Attained: for the Gaussian pair (c = 1/v) both sides agree at every t.",
-        diff(gaussian_r, t),
-        bound.subs({dR: diff(gaussian_r, alpha), R: gaussian_r, c: 1 / variance}, simultaneous=True),
-    )
+    bound = -c_t * 2 * sigma2 * (R / alpha + (alpha - 1) * dR)
+    d.later(_rate_bounded, c_t, bound)
     return Statement(
         label="lem:post_proc",
         kind="lemma",
@@ -242,8 +235,26 @@ def diffusion_rate() -> Statement:
             bound, Dot(-1 / (L**2 / c + 2 * t * sigma2), times(2, sigma2), Plus(Over(R, alpha), Dot(alpha - 1, dR)))
         ),
         hypotheses=(alpha > 1,),
-        steps=tuple(d.steps),
+        steps=d.steps,
         uses=("lem:i_by_e_lower",),
+    )
+
+
+def _rate_bounded(d: Derivation, c_t: Expr, bound: Expr) -> None:
+    """∂_t R_α is at most `bound`, and equals it for Gaussians."""
+    lower = information_lower_bound().expr.subs(c, c_t)
+    d.at_most(
+        "With lem:i_by_e_lower at c_t (I stands for I_α/E_α), −ασ²·I_α/E_α is at most the right-hand side.",
+        -alpha * sigma2 * information,
+        bound,
+        [(alpha * sigma2, Slack(information - lower, "lem:i_by_e_lower"))],
+    )
+    spread = noisy_step(variance, L, t)
+    gaussian_r = gaussian.renyi().subs({shift: L * shift, variance: spread}, simultaneous=True)
+    d.identity(
+        "Attained: for the Gaussian pair (c = 1/v) both sides agree at every t.",
+        diff(gaussian_r, t),
+        bound.subs({dR: diff(gaussian_r, alpha), R: gaussian_r, c: 1 / variance}, simultaneous=True),
     )
 
 
@@ -276,10 +287,11 @@ def _cite_green(d: Derivation) -> None:
 def one_step() -> Statement:
     """`lem:recursive`: what one noisy update does to the divergence over its order."""
     d = Derivation()
-    _cite_data_processing(d, "the map f alone costs nothing, R of f#μ, f#ν is at most R of μ, ν")
+    d.later(_cite_data_processing, "the map f alone costs nothing, R of f#μ, f#ν is at most R of μ, ν")
     # 2σ²·c_t, read off lem:post_proc by setting R = α, ∂_α R = 0; V0 stands for L²/c.
     decay = -diffusion_rate().expr.subs({R: alpha, dR: 0}, simultaneous=True).subs(c, L**2 / V0)
-    growth = _characteristics(d, decay)
+    growth = 1 + 2 * t * sigma2 / V0
+    d.later(_characteristics, decay, growth)
     factor = growth.subs({V0: L**2 / c, t: eta})
     kept = d.identity(
         "At t = η: the divergence over its order is multiplied by (1 + 2cησ²/L²)⁻¹, and α' − 1 = (α − 1)·(same).",
@@ -293,7 +305,7 @@ def one_step() -> Statement:
         [((alpha - 1) * kept, Slack(Integer(1), "α > 1"))],
         domain={alpha: 1 + excess},
     )
-    added = _sensitive_step(d)
+    d.later(_sensitive_step)
     spread = noisy_step(variance, L, eta)
     before = gaussian.renyi() / alpha
     d.identity(
@@ -301,7 +313,7 @@ def one_step() -> Statement:
         before.subs({shift: L * shift, variance: spread}, simultaneous=True),
         before * kept.subs(c, 1 / variance),
     )
-    expr = Piecewise((u + added, Eq(hit, 1)), (u * kept, True))
+    expr = Piecewise((u + rho0, Eq(hit, 1)), (u * kept, True))
     growth = Plus(1, Over(2 * c * eta * sigma2, L**2))
     shown = Piecewise(
         (Plus(u, Over(eta * S_g**2, times(4, sigma2, b**2))), Eq(hit, 1)),
@@ -321,13 +333,13 @@ def one_step() -> Statement:
         shown=d.printed(expr, shown),
         also=((r"\alpha'", order),),
         hypotheses=(),
-        steps=tuple(d.steps),
+        steps=d.steps,
         uses=("lem:post_proc",),
     )
 
 
-def _characteristics(d: Derivation, decay: Expr) -> Expr:
-    """Solve the inequality of lem:post_proc along characteristics; returns the growth 1 + 2cησ²/L² at time t."""
+def _characteristics(d: Derivation, decay: Expr, growth: Expr) -> None:
+    """Solve the inequality of lem:post_proc along characteristics, with `growth` 1 + 2cσ²t/L² at time t."""
     total = divergence(alpha, t)
     per_order = loss(alpha, t)
     d.identity(
@@ -341,10 +353,10 @@ def _characteristics(d: Derivation, decay: Expr) -> Expr:
         (alpha - 1) * diff(in_y, alpha),
         diff(loss(order_y, t), order_y).subs(order_y, log(alpha - 1)),
     )
-    growth = d.identity(
+    d.identity(
         "∫₀ᵗ 2σ²c_s ds = ln(1 + 2cσ²t/L²), so a characteristic that ends at α starts at α' = 1 + (α−1)/(1 + 2cσ²t/L²).",
         exp(integrate(decay.subs(t, time), (time, 0, t))),
-        1 + 2 * t * sigma2 / V0,
+        growth,
     )
     start = alpha - 1  # α' − 1, constant along a characteristic
     d.identity(
@@ -383,7 +395,6 @@ def _characteristics(d: Derivation, decay: Expr) -> Expr:
             Lambda(order_y, V0 / (2 * sigma2) / order_y * ratio(V0 / (2 * sigma2) / order_y)),
         ),
     )
-    return growth
 
 
 def _cite_data_processing(d: Derivation, says: str) -> None:
@@ -395,9 +406,9 @@ def _cite_data_processing(d: Derivation, says: str) -> None:
     )
 
 
-def _sensitive_step(d: Derivation) -> Expr:
-    """The composition case: what a batch with the differing record adds to R_α/α."""
-    _cite_data_processing(d, "R_α of the last iterate is at most R_α of the last two")
+def _sensitive_step(d: Derivation) -> None:
+    """The composition case: a batch with the differing record adds at most ρ₀ to R_α/α."""
+    d.later(_cite_data_processing, "R_α of the last iterate is at most R_α of the last two")
     d.at_most(
         "Composition: the moment E_α of the pair is Σ w·M_x over the first coordinate, at most max M_x times Σ w.",
         weight * inner,
@@ -414,4 +425,3 @@ def _sensitive_step(d: Derivation) -> Expr:
         cost.subs({shift: eta * S_g / b, variance: 2 * eta * sigma2}, simultaneous=True) / alpha,
         ABBREVIATIONS[rho0],
     )
-    return rho0

@@ -95,7 +95,6 @@ def fixed_order() -> Statement:
     )
     return Statement(
         label="exact:fixed_order",
-        scheme="fixed",
         kind="law",
         title="Exact divergence for the quadratic loss, fixed order",
         where="not in the paper",
@@ -105,7 +104,7 @@ def fixed_order() -> Statement:
         expr=expr,
         shown=d.printed(expr, shown),
         hypotheses=(ORDER, EPOCHS, *STRONGLY_CONVEX, j0 <= N - 1),
-        steps=tuple(d.steps),
+        steps=d.steps,
         assumes=_ASSUMES,
     )
 
@@ -134,7 +133,6 @@ def full_batch() -> Statement:
     )
     return Statement(
         label="exact:full_batch",
-        scheme="full_batch",
         kind="law",
         title="Exact divergence for the quadratic loss, full batch",
         where="not in the paper",
@@ -144,6 +142,6 @@ def full_batch() -> Statement:
         expr=expr,
         shown=d.printed(expr, shown),
         hypotheses=(ORDER, EPOCHS, *STRONGLY_CONVEX),
-        steps=tuple(d.steps),
+        steps=d.steps,
         assumes=_ASSUMES,
     )

@@ -137,7 +137,6 @@ def without_replacement() -> Statement:
     d.printed(step.subs(draws), printed_step)
     return Statement(
         label="thm:amp_samp_wo_replacement",
-        scheme="without_replacement",
         title="Recursive amplification by sampling without replacement",
         where="Theorem 4.3 (proof in Appendix E.2)",
         says="ε after K epochs of n/b batches, each drawn afresh without replacement.",
@@ -151,7 +150,7 @@ def without_replacement() -> Statement:
             (r"S_{k+1}^0(\alpha)", Named(Str(r"S_k^{n/b}(\alpha)"), moments)),
         ),
         hypotheses=(ORDER, EPOCHS, b <= n, *STRONGLY_CONVEX),
-        steps=tuple(d.steps),
+        steps=d.steps,
         uses=("lem:recursive", "lem:LSIseq_stronglyconvex", "lem:rootconvexity1"),
         assumes=HIDDEN,
     )
@@ -186,7 +185,6 @@ def limit() -> Statement:
     shown = Dot(Over(1, Dot(alpha - 1, 1 - q**2)), log(moment))
     return Statement(
         label="thm:amp_samp_wo_replacement:limit",
-        scheme="without_replacement",
         title="Sampling without replacement, any number of epochs",
         where="implied by Theorem 4.3; not in the paper",
         says="ε for any number of epochs: the fixed point of the recursion of thm:amp_samp_wo_replacement.",
@@ -195,7 +193,7 @@ def limit() -> Statement:
         expr=expr,
         shown=shown,
         hypotheses=(ORDER, *STRONGLY_CONVEX, b <= n - 1, b * exp(cost) / n < 1),
-        steps=tuple(d.steps),
+        steps=d.steps,
         uses=("thm:amp_samp_wo_replacement",),
         assumes=HIDDEN,
     )

@@ -84,7 +84,7 @@ def joint_convexity() -> Statement:
         expr=expr,
         shown=d.printed(expr, shown),
         hypotheses=(alpha > 1, w1 <= 1),
-        steps=tuple(d.steps),
+        steps=d.steps,
     )
 
 
@@ -139,8 +139,8 @@ def shuffled() -> Statement:
     """`thm:shuffle`."""
     d = Derivation()
     start = first_epoch().expr
-    over_batches(d)
-    first_term_comes_out(d)
+    d.later(over_batches)
+    d.later(first_term_comes_out)
     d.at_most(
         "ε₀^j decreases with j …",
         start.subs(j, j + 1),
@@ -163,13 +163,12 @@ def shuffled() -> Statement:
             )
         ],
     )
-    mixture_of_exponentials(d)
+    d.later(mixture_of_exponentials)
     expr = first_term() + LogMeanExp((alpha - 1) * start.subs(j, i), i, N) / (alpha - 1)
     average = LogAverage(times(alpha - 1, FirstEpoch(N - j0, alpha)), j0, N)
     shown = Plus(first_term_shown(), Dot(Over(1, alpha - 1), average))
     return Statement(
         label="thm:shuffle",
-        scheme="shuffle",
         title="Privacy dynamics under shuffle and partition",
         where="Theorem 4.2 (proof in Appendix E.1)",
         says="ε after K epochs over batches shuffled once, for any record.",
@@ -178,7 +177,7 @@ def shuffled() -> Statement:
         expr=expr,
         shown=d.printed(expr, shown, first_epoch=undisplay(first_epoch().shown), index=j),
         hypotheses=(ORDER, EPOCHS, TWO_BATCHES, *STRONGLY_CONVEX),
-        steps=tuple(d.steps),
+        steps=d.steps,
         uses=("thm:strconvexsmooth", FIRST_EPOCH, "lem:rootconvexity1"),
         assumes=HIDDEN,
     )

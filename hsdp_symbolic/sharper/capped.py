@@ -111,7 +111,7 @@ def capped() -> Statement:
     """`split:capped`."""
     d = Derivation()
     after_hit(d)
-    _best_share(d)
+    d.later(_best_share)
     after_miss(d)
     draw = chance_of_a_hit(d)
     flat = 1 / (1 + slope_gain)
@@ -146,7 +146,6 @@ def capped() -> Statement:
     )
     return Statement(
         label="split:capped",
-        scheme="without_replacement",
         title="Sampling without replacement, capped",
         where="not in the paper; Theorem 4.3 with the noise of a hit split in the best way",
         says="ε after K epochs of n/b batches, each drawn afresh: never above Theorem 4.3, bounded for every order.",
@@ -156,7 +155,7 @@ def capped() -> Statement:
         shown=shown,
         also=(("s_0", Integer(0)), ("s_{t+1}", step), ("g(s)", hit), (r"\kappa", Dot(alpha, alpha - 1))),
         hypotheses=(ORDER, EPOCHS, b <= n, *STRONGLY_CONVEX),
-        steps=tuple(d.steps),
+        steps=d.steps,
         uses=("shift:pattern", "lem:rootconvexity1"),
         assumes=(*HIDDEN, BATCHES),
     )

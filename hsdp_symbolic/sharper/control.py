@@ -131,7 +131,7 @@ def _statement(d: Derivation, batches: Expr, epochs: Expr, chance: Expr, state: 
         shown=shown,
         also=(("W_t(z)", log(mixed)), ("E_t(y)", away)),
         hypotheses=(ORDER, EPOCHS, b <= n, *STRONGLY_CONVEX),
-        steps=tuple(d.steps),
+        steps=d.steps,
         uses=("shift:pattern", "lem:rootconvexity1"),
         assumes=(*HIDDEN, BATCHES),
         where="not in the paper",
@@ -145,8 +145,8 @@ def without_replacement() -> Statement:
     """`control:without_replacement`."""
     d = Derivation()
     chance_of_a_hit(d)
-    _convex(d)
-    _any_number_of_steps(d)
+    d.later(_convex)
+    d.later(_any_number_of_steps)
     return _statement(
         d,
         Integer(1),
@@ -154,7 +154,6 @@ def without_replacement() -> Statement:
         Over(b, n),
         "",
         label="control:without_replacement",
-        scheme="without_replacement",
         title="Sampling without replacement, controlled shifts",
         says="ε after K epochs of n/b batches, each drawn afresh: the best shifts that look at past hits only.",
     )
@@ -171,8 +170,8 @@ def reshuffle() -> Statement:
         (b / n) / (1 - place * (b / n)),
         b / (n - place * b),
     )
-    _convex(d)
-    _any_number_of_steps(d)
+    d.later(_convex)
+    d.later(_any_number_of_steps)
     return _statement(
         d,
         N,
@@ -180,7 +179,6 @@ def reshuffle() -> Statement:
         Over(b, n - place * b),
         "'",
         label="control:reshuffle",
-        scheme="reshuffle",
         title="A new permutation every epoch, controlled shifts",
         says="ε after K epochs, each in a fresh order: the best shifts that look at past hits only (E': already used).",
     )

@@ -92,7 +92,6 @@ def by_shifts() -> Statement:
     expr = _tight(d)
     return Statement(
         label="shift:gd",
-        scheme="full_batch",
         title="Optimal shifts, full batch",
         where=WHERE,
         says="ε after K steps on the full batch, by the best shifts: exactly tight.",
@@ -101,7 +100,7 @@ def by_shifts() -> Statement:
         expr=expr,
         shown=d.printed(expr, _SHOWN),
         hypotheses=(ORDER, EPOCHS, *STRONGLY_CONVEX),
-        steps=tuple(d.steps),
+        steps=d.steps,
         uses=("shift:cyclic", "exact:full_batch"),
         assumes=HIDDEN,
     )
@@ -176,7 +175,6 @@ def by_split() -> Statement:
     expr = _tight(d)
     return Statement(
         label="split:gd",
-        scheme="full_batch",
         title="Optimal noise split, full batch",
         where=WHERE,
         says="ε after K steps on the full batch, by the recursion of thm:GD_tighter with the best split of each step's "
@@ -186,7 +184,7 @@ def by_split() -> Statement:
         expr=expr,
         shown=d.printed(expr, _SHOWN),
         hypotheses=(ORDER, EPOCHS, *STRONGLY_CONVEX),
-        steps=tuple(d.steps),
+        steps=d.steps,
         uses=("shift:gd", "lem:LSIseq_stronglyconvex", "lem:recursive", "exact:full_batch"),
         assumes=HIDDEN,
     )

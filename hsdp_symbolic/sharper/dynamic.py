@@ -28,12 +28,14 @@ MAX_STEPS = 3 * 10**4
 """Steps that are followed one by one; what has not settled by then is refused."""
 POINTS, MOST_POINTS = 640, 20_000
 """Grid points of the float view, and the most an enclosure takes."""
-COARSE = 0.1
+COARSE = 0.3
 """Who is content with this gets a quarter of the points."""
 FINEST = 1e-6
 """A relative width below this is refused without trying."""
 SETTLED = 1e-4
 """A programme has settled once the farthest start costs so little more, relatively, than the nearest."""
+FORGOTTEN = 14
+"""So many times 1/(1 − q) steps it takes to settle, or somewhat fewer."""
 LEAST_COST, MOST_COST = 1e-100, 1e100
 _UP, _DOWN = 1 + 2.0**-51, 1 - 2.0**-51
 
@@ -65,6 +67,11 @@ class Programme:
         """Whether `farthest` holds for any number of epochs."""
         return self.q < 1 and 1 / (1 - self.q) <= self.steps
 
+    @property
+    def steps_that_matter(self) -> int:
+        """About as many steps as it takes to settle, if that comes before the end."""
+        return self.steps if self.q == 1 else min(self.steps, math.ceil(FORGOTTEN / (1 - self.q)))
+
     def chance(self, batch: int) -> Fraction:
         """The chance of a hit in this batch if there was none before in this pass."""
         return self.rate / (1 - batch * self.rate)
@@ -80,6 +87,7 @@ class Bracket:
     steps: int
 
 
+@lru_cache(maxsize=256)
 def bracket(programme: Programme, rtol: float) -> Bracket:
     """Doubles around the exact W₀(0), refined until they are within `rtol` of each other.
 
@@ -235,19 +243,22 @@ class _Above(_Side):
         self._cost = _up(programme.cost)
         q = _up(programme.q)
         self._missed, self._hit = z * (q * _UP), (z * (q * _UP) + 1.0) * _UP
+        self._both = np.concatenate([self._missed, self._hit])
         self._widths = np.diff(z)
         self._used: Array | None = None
         self._fresh: Array | None = None
 
     def step(self, batch: int) -> None:
-        fresh, used = self._fresh, self._used
-        first, second = self._removed(used, self._hit), self._removed(fresh, self._missed)
+        used = self._used
+        if batch:  # both at once: a call costs more than its length
+            self._used, first = np.split(self._removed(used, self._both), 2)
+        else:
+            first = self._removed(used, self._hit)
+        second = self._removed(self._fresh, self._missed)
         larger = first >= second
         base, gap = np.minimum(first, second), np.abs(first - second) * _UP
         mixed = log_mix(self._weights(batch, larger), gap).above
         self._fresh = (base + mixed) * _UP
-        if batch:
-            self._used = self._removed(used, self._missed)
 
     def close(self) -> None:
         """The pass begins here: earlier steps belong to another."""
@@ -285,14 +296,20 @@ class _Below(_Side):
         q = _down(programme.q)
         self._missed, self._hit = z * (q * _DOWN), z * (q * _DOWN) + 1.0
         self._hit *= _DOWN
+        self._both = np.concatenate([self._missed, self._hit])
         self._span = 1.01 * float(z[-1] if programme.settles else 2 * programme.steps)
         """Lines are valid up to here: from no distance on the grid do the steps lead farther."""
         self._used: tuple[Array, Array] | None = None
         self._fresh: tuple[Array, Array] | None = None
 
     def step(self, batch: int) -> None:
-        fresh, used = self._fresh, self._used
-        (first, rise), (second, climb) = self._removed(used, self._hit), self._removed(fresh, self._missed)
+        used = self._used
+        if batch:
+            (value, first), (slope, rise) = (np.split(part, 2) for part in self._removed(used, self._both))
+            self._used = value - 32 * UNIT * slope * self._span, self._q * slope
+        else:
+            first, rise = self._removed(used, self._hit)
+        second, climb = self._removed(self._fresh, self._missed)
         larger = first >= second
         base, gap = np.minimum(first, second), np.abs(first - second) * _DOWN
         mixed = log_mix(self._weights(batch, larger), gap)
@@ -302,9 +319,6 @@ class _Below(_Side):
         doubt = (mixed.share_above - mixed.share_below + 32 * UNIT) * (top + bottom) * self._span
         value = base + mixed.below
         self._fresh = value - 4 * UNIT * (np.abs(base) + mixed.below) - 2 * doubt, slope
-        if batch:
-            value, slope = self._removed(used, self._missed)
-            self._used = value - 32 * UNIT * slope * self._span, self._q * slope
 
     def close(self) -> None:
         """The pass begins here: earlier steps belong to another."""

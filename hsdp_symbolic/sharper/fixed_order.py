@@ -58,11 +58,10 @@ def _bound(d: Derivation, at: Expr) -> tuple[Expr, Expr]:
 def with_factor() -> Statement:
     """`strconvexsmooth:factor`."""
     d = Derivation()
-    two_batches(d)
+    d.later(two_batches)
     expr, shown = _bound(d, m)
     return Statement(
         label="strconvexsmooth:factor",
-        scheme="fixed",
         title="Theorem 3.3 with the factor its proof gives",
         where=WHERE,
         says="ε after K epochs over a fixed sequence of batches, for data in batch j0: thm:strconvexsmooth with the "
@@ -72,7 +71,7 @@ def with_factor() -> Statement:
         expr=expr,
         shown=shown,
         hypotheses=(ORDER, EPOCHS, TWO_BATCHES, *STRONGLY_CONVEX, BATCH),
-        steps=tuple(d.steps),
+        steps=d.steps,
         uses=_USES,
         assumes=HIDDEN,
     )
@@ -128,7 +127,6 @@ def any_split() -> Statement:
     )
     return Statement(
         label="strconvexsmooth:split",
-        scheme="fixed",
         title="Theorem 3.3 with any split of an epoch",
         where=WHERE,
         says="ε after K epochs over a fixed sequence of batches, for data in batch j0, with every epoch split after "
@@ -138,7 +136,7 @@ def any_split() -> Statement:
         expr=expr,
         shown=shown,
         hypotheses=(ORDER, EPOCHS, *STRONGLY_CONVEX, BATCH, *_SPLIT_RANGE),
-        steps=tuple(d.steps),
+        steps=d.steps,
         uses=_USES,
         assumes=HIDDEN,
     )
@@ -167,9 +165,9 @@ def best_split(run: Setting) -> int:
 def shuffled() -> Statement:
     """`shuffle:factor`."""
     d = Derivation()
-    over_batches(d)
-    first_term_comes_out(d)
-    mixture_of_exponentials(d)
+    d.later(over_batches)
+    d.later(first_term_comes_out)
+    d.later(mixture_of_exponentials)
     start, decay = first_epoch().expr, q ** (2 * (N - m))
     with_, without = decay * first_term(), first_term()
     d.identity(
@@ -189,7 +187,6 @@ def shuffled() -> Statement:
     shown = Plus(_carried_shown(m), Dot(Over(1, alpha - 1), average))
     return Statement(
         label="shuffle:factor",
-        scheme="shuffle",
         title="Theorem 4.2 with the factor of Theorem 3.3's proof",
         where=WHERE,
         says="ε after K epochs over batches shuffled once, for any record: thm:shuffle with the dropped factor.",
@@ -198,7 +195,7 @@ def shuffled() -> Statement:
         expr=expr,
         shown=d.printed(expr, shown, first_epoch=undisplay(first_epoch().shown), index=j),
         hypotheses=(ORDER, EPOCHS, TWO_BATCHES, *STRONGLY_CONVEX),
-        steps=tuple(d.steps),
+        steps=d.steps,
         uses=("strconvexsmooth:factor", FIRST_EPOCH, "lem:rootconvexity1"),
         assumes=HIDDEN,
     )

@@ -141,6 +141,12 @@ def log_moments(cost: Any, q: Any, rate: Any, count: Any) -> Array:
     return out.reshape(given[0].shape)
 
 
+def work(q: Fraction, rate: Fraction, draws: int) -> int:
+    """How many terms an enclosure to 20 digits has, if it does not settle before."""
+    r = float(q) ** 2
+    return draws * (_counts(r, float(rate), draws, 1e-20) if r < 1 else draws + 1)
+
+
 @lru_cache(maxsize=1 << 10)
 def _curve(cost: float, q: float, rate: float, draws: int) -> Array:
     """Values for 1, 2, … draws, until they settle: by excesses over the moment at no cost, so that small ones are good.
@@ -167,10 +173,11 @@ def _curve(cost: float, q: float, rate: float, draws: int) -> Array:
         e[-1] += passed[-1]
         g[-1] += hidden[-1]
         total = float(e.sum())
-        if total > 2.0**500:
-            e *= 2.0**-500
-            g *= 2.0**-500
-            scale, total = scale + 500 * math.log(2), total * 2.0**-500
+        if total > 2.0**100:  # so that one more factor, up to e^600, does not overflow
+            shift = math.frexp(total)[1]
+            e *= 2.0**-shift
+            g *= 2.0**-shift
+            scale, total = scale + shift * math.log(2), total * 2.0**-shift
         found.append(scale + math.log(total) if scale else math.log1p(total))
         if done % _STRIDE == 0 and found[-1] == found[-_STRIDE]:
             break

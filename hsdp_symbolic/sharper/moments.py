@@ -88,7 +88,6 @@ def without_replacement() -> Statement:
     step = Plus(Dot(Over(b, n), exp(Dot(kappa, rho0)), here), Dot(Plus(1, -Over(b, n)), shrunk))
     return Statement(
         label="moments:without_replacement",
-        scheme="without_replacement",
         title="Sampling without replacement, exact moments",
         where="not in the paper; Theorem 4.3 without its Jensen step",
         says="ε after K epochs of n/b batches, each drawn afresh: never above thm:amp_samp_wo_replacement.",
@@ -98,7 +97,7 @@ def without_replacement() -> Statement:
         shown=shown,
         also=((r"M_0(\kappa)", Integer(1)), (r"M_{t+1}(\kappa)", step), (r"\kappa", Dot(alpha, alpha - 1))),
         hypotheses=(ORDER, EPOCHS, b <= n, *STRONGLY_CONVEX),
-        steps=tuple(d.steps),
+        steps=d.steps,
         uses=("shift:pattern", "lem:rootconvexity1"),
         assumes=(*HIDDEN, BATCHES),
     )

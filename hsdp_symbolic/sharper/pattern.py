@@ -100,7 +100,7 @@ def _two_edges(first: Expr, second: Expr, x1: Expr, x2: Expr) -> Certificate:
 def shifted_step() -> Statement:
     """`shift:pattern`."""
     d = Derivation()
-    _lemmas(d)
+    d.later(_lemmas)
     d.identity(
         "Weighted by what is left of a distance at the end, P_(t−1) = q·P_t, distances telescope: P_t·z_(t+1) is "
         "P_(t−1)·z_t + P_t(s·hit − a). So z_(t+1) ≥ 0 says that Σ P_i·a_i ≤ Σ P_i·s·hit_i, i.e. A ≤ H, and z_T = 0 "
@@ -148,7 +148,7 @@ def shifted_step() -> Statement:
         expr=cost(removed),
         shown=shown,
         hypotheses=(ORDER, *STRONGLY_CONVEX),
-        steps=tuple(d.steps),
+        steps=d.steps,
         kind="lemma",
         assumes=(*HIDDEN, BATCHES),
     )

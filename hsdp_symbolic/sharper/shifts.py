@@ -258,19 +258,18 @@ def _shown(at: Expr) -> tuple[Expr, tuple[tuple[str, Expr], ...]]:
 def cyclic() -> Statement:
     """`shift:cyclic`."""
     d = Derivation()
-    _lemma(d, lam, STRONGLY_CONVEX[-1], q)
-    batch_in_range(d)
-    _block(d)
+    d.later(_lemma, lam, STRONGLY_CONVEX[-1], q)
+    d.later(batch_in_range)
+    d.later(_block)
     hits, squares = _corners(d)
-    _feasible(d, hits, squares)
-    _minimum(d)
+    d.later(_feasible, hits, squares)
+    d.later(_minimum)
     least = _units(d, hits, squares)
-    _monotone(d)
+    d.later(_monotone)
     expr = alpha * rho0 * least.subs(j, N - j0)
     shown, where = _shown(N - j0)
     return Statement(
         label="shift:cyclic",
-        scheme="fixed",
         title="Optimal shifts, fixed order",
         where=WHERE,
         says="ε after K epochs over a fixed sequence of batches, for data in batch j0, by the best shifts; exactly "
@@ -281,7 +280,7 @@ def cyclic() -> Statement:
         shown=d.printed(expr, shown),
         also=where,
         hypotheses=(ORDER, EPOCHS, *STRONGLY_CONVEX, BATCH),
-        steps=tuple(d.steps),
+        steps=d.steps,
         assumes=HIDDEN,
     )
 
@@ -290,14 +289,14 @@ def cyclic() -> Statement:
 def convex() -> Statement:
     """`shift:convex`."""
     d = Derivation()
-    _lemma(d, Integer(0), CONVEX_STEP, Integer(1))
-    batch_in_range(d)
-    _block(d)
+    d.later(_lemma, Integer(0), CONVEX_STEP, Integer(1))
+    d.later(batch_in_range)
+    d.later(_block)
     d.check(
         "All weights are 1: before hit i + 1 there have been i hits in Ni updates, so all corners lie on one line.",
         Induction(N * i, i, 0, Integer(0), Y, Y + N),
     )
-    _minimum(d)
+    d.later(_minimum)
     ratio, length = CyclicShifts(Integer(1), N, K, j).edges()
     d.identity("The slope of that line, over that of the last edge, is j/N …", ratio, j / N)
     d.at_most("… at most 1: both edges stay.", j / N, Integer(1), [(1 / N, Slack(N - j, "j = N − j0 ≤ N"))])
@@ -312,7 +311,6 @@ def convex() -> Statement:
     shown = Dot(STEP_COST, Plus(Over(K - 1, N), Over(1, N - j0)))
     return Statement(
         label="shift:convex",
-        scheme="fixed",
         title="Optimal shifts, convex loss",
         where=WHERE,
         says="ε after K epochs over a fixed sequence of batches, for data in batch j0, by the best shifts, without "
@@ -322,7 +320,7 @@ def convex() -> Statement:
         expr=expr,
         shown=d.printed(expr, shown),
         hypotheses=(ORDER, EPOCHS, CONVEX_STEP, BATCH),
-        steps=tuple(d.steps),
+        steps=d.steps,
         assumes=(LOSS.format("convex"), HIDDEN[1]),
     )
 
@@ -336,7 +334,7 @@ def chord() -> tuple[Expr, Expr]:
 def shuffled() -> Statement:
     """`shift:shuffle`."""
     d = Derivation()
-    over_batches(d)
+    d.later(over_batches)
     ratio, length = CyclicShifts(q, N, K, j).edges()
     last, decay, later = GeometricSum(q**-2, j), q ** (2 * j), q ** (2 * N * (K - 1))
     d.at_most(
@@ -350,7 +348,7 @@ def shuffled() -> Statement:
         ratio**2 * length / last,
         (ratio**2 * length / last).subs(j, 1),
     )
-    mixture_of_exponentials(d)
+    d.later(mixture_of_exponentials)
     above, below = chord()
     d.identity("… and afterwards the chord, with its rise …", 1 + ratio * length, above)
     d.identity("… and its length, …", (1 + length) * last, below)
@@ -364,7 +362,6 @@ def shuffled() -> Statement:
     shown = Dot(Over(1, alpha - 1), LogAverage(times(alpha - 1, Named(Str(r"\varepsilon_{j_0}"), body)), j0, N))
     return Statement(
         label="shift:shuffle",
-        scheme="shuffle",
         title="Optimal shifts, shuffled once",
         where=WHERE,
         says="ε after K epochs over batches shuffled once, for any record, by the best shifts for each batch.",
@@ -374,7 +371,7 @@ def shuffled() -> Statement:
         shown=d.printed(expr, shown),
         also=((r"\varepsilon_{j_0}", body), *where),
         hypotheses=(ORDER, EPOCHS, *STRONGLY_CONVEX),
-        steps=tuple(d.steps),
+        steps=d.steps,
         uses=("shift:cyclic", "lem:rootconvexity1"),
         assumes=HIDDEN,
     )

@@ -1,0 +1,86 @@
+"""A guarantee as a JSON object and as a report: what the commands that certify an ε share."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ..accounting import Guarantee
+
+
+def rounded_up(value: float) -> str:
+    """A double in seven significant digits, rounded upwards."""
+    if not math.isfinite(value) or value == 0:
+        return f"{value:g}"
+    from ..enclosure import Enclosure
+
+    exact = Fraction(value)
+    return f"{float(Enclosure(exact, exact).decimals(7)[1]):.7g}"
+
+
+def json_number(value: Any) -> Any:
+    """A number as JSON has it; an infinity as text."""
+    if value is None:
+        return None
+    number = float(value)
+    return number if math.isfinite(number) else str(number)
+
+
+def record(found: Guarantee) -> dict[str, Any]:
+    return {
+        "epsilon": json_number(found.epsilon),
+        "lower": json_number(found.lower),
+        "delta": json_number(found.delta),
+        "order": json_number(found.order),
+        "bound": found.bound,
+        "scheme": found.scheme,
+        "neighbouring": found.neighbouring,
+        "hidden_state": found.hidden_state,
+        "minimum": json_number(found.minimum),
+        "considered": [
+            {
+                "label": each.label,
+                "verdict": each.verdict,
+                "value": json_number(each.value),
+                "order": json_number(each.order),
+                "reason": each.reason,
+            }
+            for each in found.considered
+        ],
+        "hypotheses": [
+            {"hypothesis": each.hypothesis, "left": each.left, "right": each.right, "margin": each.margin}
+            for each in found.hypotheses
+        ],
+        "assumptions": list(found.assumptions),
+        "note": found.note,
+        "setting": found.setting.exact_strings(),
+    }
+
+
+def report(found: Guarantee) -> None:
+    from ..catalogue import statement
+
+    used = statement(found.bound)
+    order = "any" if found.order is None else f"{float(found.order):g}"
+    print(f"({found.epsilon!r}, {found.delta!r})-differential privacy, certified")
+    print(f"  bound         {found.bound}: {used.title} ({used.where})")
+    print(f"  Rényi order   {order}")
+    print(f"  batches       {found.scheme}")
+    print(f"  neighbouring  {found.neighbouring}")
+    print(f"  hidden state  {'assumed: only the last iterate may be seen' if found.hidden_state else 'not needed'}")
+    if found.minimum is not None:
+        print(f"  any order     gives at least {found.minimum!r} with this bound")
+    if found.note:
+        print(f"  note          {found.note}")
+    print("  hypotheses, with this run's values")
+    for each in found.hypotheses:
+        print(f"    {each.hypothesis:28} {each.left:.6g} and {each.right:.6g}, margin {each.margin:.3g}")
+    print("  assumed, and not checked here")
+    for assumption in found.assumptions:
+        print(f"    {assumption}")
+    print("  considered")
+    for entry in found.considered:
+        value = "-" if entry.value is None else rounded_up(entry.value)
+        print(f"    {entry.label:34} {value:>12}  {entry.verdict}: {entry.reason}")
