@@ -317,7 +317,7 @@ class TestSlips:
 
 
 class TestSharper:
-    @pytest.fixture(scope="class")
+    @pytest.fixture
     def figure(self):
         return FIGURES["sharper"](Request())
 
