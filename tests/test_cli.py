@@ -182,3 +182,26 @@ def test_a_reader_that_goes_away_is_no_error():
     )
     assert piped.stdout.startswith("prop:smooth")
     assert piped.stderr == ""
+
+
+class TestCompletion:
+    @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+    def test_names_commands_options_and_labels(self, capsys, shell):
+        assert main(["completion", shell]) == 0
+        out = capsys.readouterr().out
+        for word in ("epsilon", "figures", "controls", "thm:shuffle"):
+            assert word in out
+
+    def test_bash_completes(self, capsys, tmp_path):
+        main(["completion", "bash"])
+        script = tmp_path / "completion.sh"
+        script.write_text(
+            capsys.readouterr().out + "\nCOMP_WORDS=(hsdp show thm:sh)\nCOMP_CWORD=2\n_hsdp\necho ${COMPREPLY[@]}\n"
+        )
+        found = subprocess.run(["bash", str(script)], capture_output=True, text=True, check=True)
+        assert "thm:shuffle" in found.stdout.split()
+
+    def test_unknown_shell(self, capsys):
+        with pytest.raises(SystemExit) as stop:
+            main(["completion", "tcsh"])
+        assert stop.value.code == 2

@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from ..errors import HsdpError
-from . import accounting, evidence, figures, latex, logistic, report, simulation, statements
+from . import accounting, completion, evidence, figures, latex, logistic, report, simulation, statements
 from .common import EXAMPLE
 
-PARTS = (statements, accounting, logistic, latex, figures, evidence, simulation, report)
+PARTS = (statements, accounting, logistic, latex, figures, evidence, simulation, report, completion)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -41,6 +41,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stderr.close()  # the reader has gone (`hsdp list | head`); nothing is left to say
         return 141
     return code
+
+
+def commands() -> dict[str, argparse.ArgumentParser]:
+    """Every command with its own parser."""
+    (found,) = (action for action in _parser()._actions if isinstance(action, argparse._SubParsersAction))
+    return dict(found.choices)
 
 
 def _parser() -> _Parser:
