@@ -55,7 +55,7 @@ class HiddenStateAccountant:
     >>> for _ in range(40 * 25):
     ...     accountant.step(noise_multiplier=20, sample_rate=1 / 25)
     >>> round(accountant.get_epsilon(delta=1e-5), 6)
-    0.317829
+    0.306368
     """
 
     history: list[tuple[Any, Any, int]]

@@ -86,7 +86,7 @@ def logistic_privacy(
     >>> run = dict(n=1000, feature_norm=1, clip_norm=1, lam="0.5", learning_rate="0.1", batch_size=50, epochs=20)
     >>> found = logistic_privacy(classes=2, noise_multiplier=8, delta="1e-5", **run)
     >>> found.guarantee.bound, found.guarantee.epsilon < found.composition.epsilon
-    ('thm:shuffle', True)
+    ('shift:shuffle', True)
     >>> logistic_privacy(classes=3, noise_multiplier=8, delta="1e-5", **run | dict(lam="0.1"))  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...

@@ -105,8 +105,8 @@ def epsilon_of_all(
 
     >>> run = Setting(n=50, b=2, K=40, eta="0.02", lam=1, beta=4, sigma=2, S_g=4)
     >>> found = epsilon_of_all([Part(run, "shuffle", count=2)], delta="1e-5")
-    >>> found.bounds, 0.3178 < found.epsilon < 2 * 0.3178
-    (('thm:shuffle',), True)
+    >>> found.bounds, 0.3063 < found.epsilon < 2 * 0.3063
+    (('shift:shuffle',), True)
     """
     return _total(parts, Goal("epsilon", admit_delta(delta)), neighbouring, orders, refuse)
 

@@ -7,7 +7,7 @@ What composes is whole runs, each of which releases its last iterate; the steps 
 ...     lam=1, beta=4,
 ... )
 >>> round(HiddenStatePrivacyAccountant().compose(event).get_epsilon(1e-5), 6)
-0.317829
+0.306368
 """
 
 from __future__ import annotations
