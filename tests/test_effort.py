@@ -157,7 +157,7 @@ class TestSearch:
         found = epsilon(run, delta="1e-5", scheme=scheme, orders=range(2, 66))
         free = epsilon(run, delta="1e-5", scheme=scheme)
         assert free.epsilon <= found.epsilon <= 1.01 * free.epsilon
-        assert abs(found.order - free.order) < 1
+        assert abs(found.order - free.order) <= Fraction(51, 100)
 
     def test_compare_agrees_with_epsilon(self, figure_run):
         found = dict(compare(figure_run, delta="1e-5", scheme="reshuffle", epochs=[1, 3]).curves)
@@ -195,10 +195,10 @@ class TestDerivationsPutOff:
 
     def test_a_proof_that_fails_to_be_written_is_not_lost(self):
         def fails(d):
-            raise ValueError
+            raise ArithmeticError
 
         d = Derivation()
         d.later(fails)
         for _ in range(2):
-            with pytest.raises(ValueError):
+            with pytest.raises(ArithmeticError):
                 len(d.steps)
