@@ -49,7 +49,7 @@ class TestOneRun:
         found = accountant(40 * BATCHES)
         assert found.get_epsilon(1e-5) == expected.epsilon
         assert found.get_delta(1) == delta(figure_run, epsilon=1, scheme="shuffle").delta
-        assert found.guarantee(1e-5).bound == "thm:shuffle"
+        assert found.guarantee(1e-5).bound == "shift:shuffle"
 
     def test_a_wrong_sensitivity_would_show(self, figure_run):
         wrong = epsilon(figure_run.replace(S_g=2), delta="1e-5", scheme="shuffle")
@@ -93,7 +93,7 @@ class TestOneRun:
         found = accountant(steps, released=True).guarantee(1e-5)
         assert found.bound == "composition:fixed"
         assert found.epsilon > accountant(steps).get_epsilon(1e-5)
-        assert {each.label for each in found.considered if each.verdict == "does not apply"} >= {"thm:shuffle"}
+        assert {each.label for each in found.considered if each.verdict == "does not apply"} >= {"shift:shuffle"}
 
     def test_opacus_calls_the_orders_alphas(self):
         made = accountant(40 * BATCHES)
@@ -285,21 +285,21 @@ class TestSeveralRuns:
         found = epsilon_of_all([Part(figure_run, "shuffle")], delta="1e-5")
         expected = epsilon(figure_run, delta="1e-5", scheme="shuffle")
         assert found.epsilon == pytest.approx(expected.epsilon, rel=1e-9)
-        assert found.bounds == ("thm:shuffle",)
+        assert found.bounds == ("shift:shuffle",)
 
     def test_divergences_add_at_one_order(self, figure_run):
         """Certified at a given order: twice the divergence, not twice ε."""
         from hsdp_symbolic import statement
         from hsdp_symbolic.accounting import epsilon_at
 
-        single = statement("thm:shuffle").enclose(figure_run, alpha=15)
+        single = statement("shift:shuffle").enclose(figure_run, alpha=15)
         other = statement("composition:full_batch").enclose(figure_run, alpha=15)
         parts = [Part(figure_run, "shuffle", 2), Part(figure_run.replace(lam=None), "full_batch")]
         found = epsilon_of_all(parts, delta="1e-5", orders=[15])
         expected = epsilon_at(2 * single.hi + other.hi, order=15, delta="1e-5").upper()
         assert found.epsilon == pytest.approx(expected, rel=1e-12)
         assert found.lower <= expected
-        assert found.bounds == ("thm:shuffle", "composition:full_batch")
+        assert found.bounds == ("shift:shuffle", "composition:full_batch")
 
     def test_composition_adds_up_to_composition(self):
         """Poisson steps with the same parameters, split at random, cost what they cost together."""

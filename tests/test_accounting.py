@@ -156,7 +156,8 @@ def test_the_smallest_of_all_applicable_bounds_is_chosen(figure_run, scheme):
     assert {entry.label for entry in found.considered} == {s.label for s, _ in covering(scheme, relation)}
     values = [entry.value for entry in found.considered if entry.value is not None]
     assert found.epsilon == min(values)
-    assert found.lower <= found.epsilon <= found.lower * (1 + 1e-15)
+    width = 1e-3 if found.bound.startswith("control") else 1e-15
+    assert found.lower <= found.epsilon <= found.lower * (1 + width)
     assert all(entry.reason for entry in found.considered)
     assert all(each.margin >= 0 for each in found.hypotheses)
     assert found.hypotheses
@@ -235,9 +236,16 @@ def test_poisson_under_replacement(figure_run):
 def test_no_order_on_a_fine_grid_does_better(figure_run, scheme, probability):
     found = epsilon(figure_run, delta=probability, scheme=scheme)
     bound = next(each for each in bounds_for(figure_run, scheme)[0] if each.label == found.bound)
-    grid = 1 + np.geomspace(1e-3, 1e5, 700)
-    values = objective(bound, Goal("epsilon", Fraction(probability)), grid)
-    assert found.epsilon <= values.min() * (1 + 1e-7)
+    goal = Goal("epsilon", Fraction(probability))
+    if not bound.sketched:
+        values = objective(bound, goal, 1 + np.geomspace(1e-3, 1e5, 700))
+        assert found.epsilon <= values.min() * (1 + 1e-7)
+        return
+    values = objective(bound, goal, 1 + np.geomspace(1e-3, 1e5, 700))  # a sketch, over a wide range the coarsest
+    assert found.epsilon <= values.min() * 1.05
+    for factor in ("0.9", "0.98", "1.02", "1.1"):
+        order = 1 + (found.order - 1) * Fraction(factor)
+        assert goal.at(bound.enclose(order), order).upper() > found.epsilon
 
 
 @pytest.mark.parametrize(
@@ -273,7 +281,8 @@ def test_delta_and_epsilon_are_inverse(figure_run):
     for scheme in SCHEMES:
         loss = epsilon(figure_run, delta="1e-6", scheme=scheme).epsilon
         found = delta(figure_run, epsilon=loss, scheme=scheme)
-        assert 0.999e-6 < found.delta <= 1e-6 * (1 + 1e-9)
+        exact = not found.bound.startswith("control")  # whose order is found on a sketch
+        assert 0.999e-6 < found.delta <= 1e-6 * (1 + (1e-9 if exact else 1e-3))
 
 
 # The libraries' parameters
@@ -335,7 +344,8 @@ def test_steps_that_end_within_an_epoch():
     assert run.steps == 250
     found = epsilon(run, delta="1e-5", scheme="shuffle")
     assert found.bound == "composition:fixed"
-    whole = epsilon(training_run(noise_multiplier=5, epochs=3, **LIBRARY), delta="1e-5", scheme="reshuffle")
+    three = training_run(noise_multiplier=5, epochs=3, **LIBRARY)
+    whole = epsilon(three, delta="1e-5", scheme="reshuffle", effort="quick")
     assert found.epsilon == whole.epsilon  # a record is used at most three times in two and a half epochs
     assert any("holds at the end of an epoch" in entry.reason for entry in found.considered)
     sampled = [
@@ -523,16 +533,15 @@ def draw_target(rng):
 
 def check_calibrations(count, seed):
     rng = random.Random(seed)
-    for _ in range(count):
+    for number in range(count):
         run, scheme, target, probability = draw_target(rng)
-        found = calibrate(target_epsilon=target, delta=probability, scheme=scheme, **run)
-        again = epsilon(training_run(noise_multiplier=float(found.value), **run), delta=probability, scheme=scheme)
+        options = {"delta": probability, "scheme": scheme, "effort": "normal" if number % 10 == 0 else "quick"}
+        found = calibrate(target_epsilon=target, **options, **run)
+        again = epsilon(training_run(noise_multiplier=float(found.value), **run), **options)
         assert again.epsilon == found.guarantee.epsilon  # what is printed is what was certified
         assert again.epsilon <= target
         assert float(target) - again.epsilon <= 1e-6 * min(1, target)
-        less = epsilon(
-            training_run(noise_multiplier=found.value * Fraction(999, 1000), **run), delta=probability, scheme=scheme
-        )
+        less = epsilon(training_run(noise_multiplier=found.value * Fraction(999, 1000), **run), **options)
         assert less.epsilon > target
 
 

@@ -41,6 +41,8 @@ HIGHEST_SAMPLED = 5.0
 """A sampled Gaussian of order α costs α terms."""
 SKETCH_ERROR = 0.1
 """A sketch is trusted to this relative error in what it says loses."""
+NARROW = Fraction(3, 2)
+"""Listed orders within this factor of the best are looked at again."""
 FALLBACK = (Fraction(10**4), Fraction(64), Fraction(2))
 """Orders to try where a statement cannot be evaluated at the one found."""
 MOST_PIECES, MOST_LONG_PIECES = 4000, 12
@@ -200,8 +202,16 @@ def _by_float(bound: Curve, goal: Goal, orders: Sequence[Fraction]) -> list[Frac
     small = [order for order in orders if order < 10**300]
     if len(orders) == 1 or not small:
         return list(orders)
-    values = objective(bound, goal, np.array([float(order) for order in small]))
-    return [small[place] for place in np.argsort(values, kind="stable")]
+
+    def ranked(some: Sequence[Fraction]) -> list[Fraction]:
+        values = objective(bound, goal, np.array([float(order) for order in some]))
+        return [some[place] for place in np.argsort(values, kind="stable")]
+
+    found = ranked(small)
+    if bound.sketched:  # a look over a narrow range is a finer one
+        near = [order for order in found if found[0] - 1 <= NARROW * (order - 1) <= NARROW**2 * (found[0] - 1)]
+        found = ranked(near) + [order for order in found if order not in near]
+    return found
 
 
 def _search(bound: Curve, goal: Goal, near: Fraction | float | None = None) -> list[float]:

@@ -69,8 +69,10 @@ class Programme:
 
     @property
     def steps_that_matter(self) -> int:
-        """About as many steps as it takes to settle, if that comes before the end."""
-        return self.steps if self.q == 1 else min(self.steps, math.ceil(FORGOTTEN / (1 - self.q)))
+        """About as many steps, in whole passes, as it takes to settle, if that comes before the end."""
+        if self.q == 1:
+            return self.steps
+        return min(self.epochs, math.ceil(FORGOTTEN / (1 - self.q) / self.batches)) * self.batches
 
     def chance(self, batch: int) -> Fraction:
         """The chance of a hit in this batch if there was none before in this pass."""
