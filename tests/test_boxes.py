@@ -100,8 +100,8 @@ def values_inside(found, box, rng):
     ]
     corners = list(points)
     for name in varying:
-        for part in range(1, 12):
-            inside = box[name].lo + (box[name].hi - box[name].lo) * Fraction(part, 12)
+        for part in range(1, 6):
+            inside = box[name].lo + (box[name].hi - box[name].lo) * Fraction(part, 6)
             if is_count(name):  # n/b is floored, so the extreme may lie at any corner of the others
                 points += [{**corner, name: Fraction(inside // 1)} for corner in corners]
             else:
@@ -128,7 +128,7 @@ def test_ranges_are_sound_and_close(found):
     """Contains every value, and at most 1.2 times the true width, for boxes of 1 %."""
     rng = random.Random(found.label)
     tried = 0
-    for _ in range(12):
+    for _ in range(6):
         box = widened(draw_point(rng), choices(found, rng))
         if not ranged(box):
             continue
@@ -140,7 +140,7 @@ def test_ranges_are_sound_and_close(found):
         if most - least > abs(most) * Fraction(1, 10**30) and found.label not in LOOSE:
             tried += 1
             assert range_found.hi - range_found.lo <= Fraction(12, 10) * (most - least), box
-    assert tried >= 5 or found.label in LOOSE
+    assert tried >= 2 or found.label in LOOSE
 
 
 @pytest.mark.parametrize("found", SUMS, ids=lambda s: s.label)

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..engines import Engine, Unbounded
-from ..errors import ExactTooLarge, OutsideDoubleRange, TooManySteps
+from ..errors import OutsideDoubleRange, TooManySteps, ValueTooLarge
 from ..progress import Ticker
 
 MAX_WORK = 8 * 10**6
@@ -80,7 +80,7 @@ def _ends(engine: Engine, x: Any) -> tuple[Fraction, Fraction] | None:
     """Exact endpoints; None where there are none, or where they are too large to be written down."""
     try:
         return engine.bounds(x)
-    except ExactTooLarge:
+    except ValueTooLarge:
         return None
 
 
