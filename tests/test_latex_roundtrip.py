@@ -58,6 +58,8 @@ def settings_of(found, seed):
             case = tame({**case, "S_g": case["S_g"] * rng.randint(2, 9)}, rng)
         if "classes" in case and rng.random() < 0.7:
             case["classes"] = 2
+        if found.label == "conversion:delta":  # an exponential of R and ε: tame, as its digits are all written down
+            case |= {name: Fraction(rng.randint(0, 500), 100) for name in ("R", "epsilon")}
         if found.label == "cor:logistic":
             case["eta"] = Fraction(rng.randint(1, 99), 100) / (2 * case["lam"] + (case["L"] ** 2 + 1) / 2)
         yield case
