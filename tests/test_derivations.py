@@ -31,7 +31,7 @@ STEPS = {
     for label in reversed(labels())  # a step that several statements share is examined once, under the first of them
     for number, step in reversed(list(enumerate(statement(label).steps, start=1)))
 }
-SAMPLE = 4
+SAMPLE = 2
 """Mutants of a step tried every time; all of them by `-m slow` and by `hsdp verify --controls`."""
 
 

@@ -91,7 +91,7 @@ def test_sums_and_recursions_agree_with_sixty_digits(label):
     truth_of, limits = oracle.SUMS[label]
     rng, worst, checked = random.Random(12), 0.0, 0
     with mpmath.workdps(60):
-        for _ in range(60):
+        for _ in range(40):
             case = oracle.tame(oracle.draw(rng, **limits), rng)
             run, arguments = oracle.split(case)
             value = statement(label).numeric(Setting(**run), **arguments)
@@ -99,7 +99,7 @@ def test_sums_and_recursions_agree_with_sixty_digits(label):
             if truth > SMALLEST_NORMAL:
                 worst = max(worst, float(abs(value - truth) / truth))
                 checked += 1
-    assert checked > 40
+    assert checked > 25
     assert 0 < worst <= 1e-13
 
 
