@@ -19,6 +19,8 @@ class Step:
 
     says: str
     check: Check
+    name: str = ""
+    """For a step that others refer to."""
 
 
 class Steps(Sequence[Step]):
@@ -59,8 +61,8 @@ class Derivation:
     def __init__(self) -> None:
         self.steps = Steps()
 
-    def check(self, says: str, check: Check) -> None:
-        self.steps.add(lambda: [Step(says, check)])
+    def check(self, says: str, check: Check, name: str = "") -> None:
+        self.steps.add(lambda: [Step(says, check, name)])
 
     def later(self, write: Callable[..., object], *arguments: Any) -> None:
         """The steps that `write(derivation, *arguments)` records, put off until somebody looks at them.
@@ -75,8 +77,8 @@ class Derivation:
 
         self.steps.add(steps)
 
-    def identity(self, says: str, lhs: Expr, rhs: Expr) -> Expr:
-        self.check(says, Identity(lhs, rhs))
+    def identity(self, says: str, lhs: Expr, rhs: Expr, name: str = "") -> Expr:
+        self.check(says, Identity(lhs, rhs), name)
         return rhs
 
     def at_most(
@@ -86,8 +88,9 @@ class Derivation:
         rhs: Expr,
         terms: Iterable[tuple[Expr, Slack]],
         domain: Mapping[Symbol, Expr] | None = None,
+        name: str = "",
     ) -> Expr:
-        self.check(says, Certificate(lhs, rhs, tuple(terms), domain or {}))
+        self.check(says, Certificate(lhs, rhs, tuple(terms), domain or {}), name)
         return rhs
 
     def cite(self, says: str, reference: str, witness: Check) -> None:

@@ -71,6 +71,8 @@ ARGUMENTS = (
     Letter("w1", "p_1", "weight of the first component, between 0 and 1"),
     Letter("sigma_mul", r"\sigma_{mul}", "noise multiplier: noise standard deviation over clip norm"),
     _whole("classes", "c", "number of classes", 2),
+    Letter("kappa", r"\kappa", "Lipschitz constant of φ', for a loss φ(x·θ)"),
+    _whole("bias", r"\mathrm{bias}", "1 if a constant 1 is appended to the features, else 0", 0, 1),
     Letter("eps_norm", r"\varepsilon_{norm}", "Rényi cost of normalising the features", strict=False),
     Letter("removed", "a", "distance that the noise of a step is made to hide, in units of eta*S_g/b", strict=False),
     Letter("delta", r"\delta", "probability with which ε may be exceeded, at most 1"),

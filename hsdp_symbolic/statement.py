@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from .errors import HypothesisError, MissingArgument, UnknownArgument
 from .letters import ARGUMENTS, LETTERS
+from .meaning import Asks, Neighbouring, Quantity, Released, Scheme, Terms
 from .setting import PARAMETER_NAMES, Setting, admit
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 FINEST = "1e-20"
 ON_A_GRID = Fraction(1, 1000)
 """A relative width that what is computed on a grid reaches in reasonable time."""
-Scheme = Literal["", "fixed", "shuffle", "reshuffle", "without_replacement", "full_batch", "poisson"]
 _ARGUMENT_NAMES = frozenset(letter.name for letter in ARGUMENTS)
 
 
@@ -47,6 +47,7 @@ class Statement:
     where: str
     says: str
     bounds: str
+    quantity: Quantity
     relation: Literal["<=", ">=", "="]
     expr: Expr
     shown: Expr
@@ -55,7 +56,10 @@ class Statement:
     uses: tuple[str, ...] = ()
     also: tuple[tuple[str, Expr], ...] = ()
     kind: Literal["theorem", "lemma", "proposition", "corollary", "baseline", "equation", "law"] = "theorem"
+    terms: Terms | None = None
+    """On what terms it bounds a run; None for what bounds none."""
     assumes: tuple[str, ...] = ()
+    """What else is assumed, for the reader; nothing is decided by it."""
     rtol: str = FINEST
     """The relative width of an enclosure if no other is asked for; wider for what is computed on a grid."""
 
@@ -72,6 +76,31 @@ class Statement:
         from .catalogue import scheme_of
 
         return scheme_of(self.label)
+
+    @property
+    def neighbouring(self) -> Neighbouring | None:
+        """Which datasets are compared."""
+        return self.terms.neighbouring if self.terms else None
+
+    @property
+    def released(self) -> Released | None:
+        """Which iterates may be seen."""
+        return self.terms.released if self.terms else None
+
+    @property
+    def asks(self) -> Asks | None:
+        """What it asks of the update."""
+        return self.terms.asks if self.terms else None
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """Everything assumed that is not a relation between letters, in words."""
+        return (*(self.terms.words if self.terms else ()), *self.assumes)
+
+    def step(self, name: str) -> Step:
+        """The step of the derivation that has this name."""
+        (found,) = (step for step in self.steps if step.name == name)
+        return found
 
     @cached_property
     def needs(self) -> tuple[str, ...]:

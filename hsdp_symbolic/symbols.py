@@ -20,7 +20,8 @@ j0, j, k, hit, split = (Symbol(name, integer=True, nonnegative=True) for name in
 sigma_mul = Symbol("sigma_mul", positive=True)
 removed = Symbol("removed", nonnegative=True)
 R1, R2, eps_norm = (Symbol(name, nonnegative=True) for name in ("R1", "R2", "eps_norm"))
-w1 = Symbol("w1", positive=True)
+w1, kappa = (Symbol(name, positive=True) for name in ("w1", "kappa"))
+bias = Symbol("bias", integer=True, nonnegative=True)
 classes = Symbol("classes", integer=True, positive=True)
 delta, epsilon = Symbol("delta", positive=True), Symbol("epsilon", nonnegative=True)
 t, R, dR, u = (Symbol(name, nonnegative=True) for name in ("t", "R", "dR", "u"))
@@ -67,7 +68,7 @@ TEX: dict[Symbol, str] = {
         symbol: LETTERS[symbol.name].tex
         for symbol in (
             *(n, b, K, eta, lam, beta, sigma, S_g, alpha, c, L, j0, j, k, hit, t, R, dR, u),
-            *(sigma_mul, R1, R2, eps_norm, w1, classes, split, removed, delta, epsilon),
+            *(sigma_mul, R1, R2, eps_norm, w1, kappa, bias, classes, split, removed, delta, epsilon),
         )
     },
     sigma2: r"\sigma^2",
@@ -129,6 +130,10 @@ rise, run_length, last_rise, last_length = (Symbol(name, positive=True) for name
 slope, length_ratio, sum_of_squares, quicker = (Symbol(name, positive=True) for name in ("g", "ell", "A2", "q_less"))
 portion, root_before, root_cost = (Symbol(name, positive=True) for name in ("theta_noise", "sqrt_uV", "sqrt_rho"))
 epoch_factor, epoch_cost = Symbol("r_epoch", positive=True), Symbol("A_epoch", positive=True)
+
+# A clipped loss of one score: the cap, how far two slopes are below and above it, two vectors in their plane.
+cap, below_cap, above_cap, clip_norm = (Symbol(name, positive=True) for name in ("m_cap", "a_below", "a_above", "C"))
+x_1, x_2, d_1, d_2 = (Symbol(name, real=True) for name in ("x_1", "x_2", "d_1", "d_2"))
 
 # Any hit pattern: weights, slopes and edges of the greatest convex minorant, and jets of convex functions.
 distance2, moved, moved2, leap, W1, W2, W_mid = (

@@ -14,6 +14,7 @@ from sympy import Expr
 
 from hsdp_symbolic import Setting, Statement, statement
 from hsdp_symbolic.nodes import LogMeanExp
+from hsdp_symbolic.paper.fixed_order import FACTOR_DROPPED
 from hsdp_symbolic.plots.common import (
     BALLE,
     COMPOSED,
@@ -119,7 +120,7 @@ def _footnote(run: Setting, order: Fraction) -> tuple[str, Panel]:
 
 def _dropped_factor(run: Setting, order: Fraction) -> tuple[str, Panel]:
     theorem = statement(FIXED)
-    step = next(each for each in theorem.steps if each.says.startswith("Dropping it is valid"))
+    step = theorem.step(FACTOR_DROPPED)
     derived: Expr = step.check.lhs  # type: ignore[attr-defined]
     return "thm:strconvexsmooth/dropped-factor", Panel(
         (

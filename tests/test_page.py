@@ -12,7 +12,7 @@ from hsdp_symbolic.cli import main
 from hsdp_symbolic.errors import HsdpError
 from hsdp_symbolic.setting import PARAMETER_NAMES
 from proofs_check.page import build
-from proofs_check.page.programs import known_operations, live
+from proofs_check.page.programs import OPERATIONS, live
 from tests.test_boxes import draw_point
 
 LIVE = [found.label for found in statements() if live(found) is not None]
@@ -76,7 +76,7 @@ class TestBuilding:
 
     def test_every_closed_form_is_live(self):
         assert {"thm:strconvexsmooth", "thm:shuffle", "thm:convexsmooth", "thm:GD_tighter", "mironov2019"} <= set(LIVE)
-        assert "geometric" in known_operations()
+        assert "geometric" in OPERATIONS
 
     def test_unwritable_folder(self, capsys, tmp_path):
         (tmp_path / "file").write_text("")
@@ -90,6 +90,9 @@ class TestBuilding:
 
 
 class TestInABrowser:
+    def test_the_calculator_can_do_what_is_said_of_it(self, browser):
+        assert set(browser.execute_script("return Calculator.operations")) == OPERATIONS
+
     @pytest.mark.parametrize("label", LIVE)
     def test_the_calculator_agrees_with_numpy(self, browser, label):
         rng = random.Random(label)

@@ -71,7 +71,7 @@ def _show(arguments: argparse.Namespace) -> int:
     print(f"LaTeX       {found.latex()}")
     print(f"Computed    {plain(found.expr)}")
     print(f"where       {_abbreviations(found)}")
-    for assumption in found.assumes:
+    for assumption in found.assumptions:
         print(f"Assumes     {assumption}")
     print("Needs       " + (", ".join(map(plain, found.hypotheses)) or "none beyond the ranges of the letters"))
     if found.uses:

@@ -8,6 +8,7 @@ from sympy import Eq, Integer, Lt, Piecewise, Rational, sqrt
 
 from ..checks import AtPoint, Identity, Slack
 from ..derivation import Derivation
+from ..meaning import BY_STRONG_CONVEXITY, Asks, Neighbouring, Quantity, Released, Terms
 from ..nodes import Dot, Over, Plus, SampledGaussian, times
 from ..statement import Statement
 from ..symbols import (
@@ -36,10 +37,10 @@ from ..symbols import (
     variance,
 )
 from . import gaussian
-from .fixed_order import EPOCHS, HIDDEN, MIRONOV, ORDER, STEP_COST, TWO_BATCHES
+from .fixed_order import EPOCHS, MIRONOV, ORDER, STEP_COST, TWO_BATCHES
 from .lsi import STRONGLY_CONVEX
 
-POISSON = ("batches are drawn by Poisson sampling of rate b/n; every iterate may be released",)
+POISSON = Terms(Neighbouring.ADD_REMOVE, Released.EVERY, Asks.NOTHING)
 BALLE = "Balle et al. 2019, Theorem 5"
 
 
@@ -91,12 +92,13 @@ def balle() -> Statement:
         where="Theorem D.5 and Figure 1 (Appendix D.6)",
         says="ε after K epochs over a fixed sequence of batches, by Balle et al.'s one-pass bound and composition.",
         bounds=r"\varepsilon",
+        quantity=Quantity.DIVERGENCE,
         relation="<=",
         expr=expr,
         shown=shown,
         hypotheses=(ORDER, EPOCHS, TWO_BATCHES, *STRONGLY_CONVEX[:2], eta <= 2 / (lam + beta), j0 <= N - 1),
         steps=d.steps,
-        assumes=HIDDEN,
+        terms=BY_STRONG_CONVEXITY,
     )
 
 
@@ -134,12 +136,14 @@ def sampled_gaussian() -> Statement:
         where="Figure 2 (Section 4.1)",
         says="ε of releasing every iterate of K epochs with Poisson-sampled batches of rate b/n.",
         bounds=r"\varepsilon",
+        quantity=Quantity.DIVERGENCE,
         relation="=",
         expr=expr,
         shown=shown,
         hypotheses=(ORDER, EPOCHS, b <= n),
         steps=d.steps,
-        assumes=POISSON,
+        terms=POISSON,
+        assumes=("batches are drawn by Poisson sampling of rate b/n",),
     )
 
 
@@ -181,11 +185,13 @@ def small_rate() -> Statement:
         where="caption of Figure 2, Appendix E.1",
         says="What the paper uses for the composition bound; where b divides n it is a lower bound.",
         bounds=r"\varepsilon_{SGM}",
+        quantity=Quantity.DIVERGENCE,
         relation=">=",
         expr=expr,
         shown=d.printed(expr, Dot(Over(b, n), STEP_COST, K)),
         hypotheses=(ORDER, EPOCHS, b <= n, n <= b * N),
         steps=d.steps,
         uses=("mironov2019",),
-        assumes=POISSON,
+        terms=POISSON,
+        assumes=("batches are drawn by Poisson sampling of rate b/n",),
     )

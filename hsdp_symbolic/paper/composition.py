@@ -12,6 +12,7 @@ from sympy import Expr, Integer, binomial, exp, log
 
 from ..checks import Identity, Induction
 from ..derivation import Derivation
+from ..meaning import COMPOSITION, Quantity
 from ..nodes import Dot, LogMix, Over, Plus, times
 from ..statement import Statement
 from ..symbols import (
@@ -40,10 +41,6 @@ from ..symbols import (
 from . import gaussian
 from .fixed_order import EPOCHS, MIRONOV, ORDER, STEP_COST
 from .shuffle import joint_convexity
-
-REPLACED = "total gradients have l2-sensitivity S_g; neighbouring datasets differ in one record, replaced"
-RELEASED = "every iterate may be released"
-EACH_ONCE = (f"an epoch uses a record at most once, in any order; {RELEASED}", REPLACED)
 
 
 def _one_use(d: Derivation, size: Expr, cost: Expr) -> Expr:
@@ -80,12 +77,14 @@ def each_once() -> Statement:
         where="not in the paper",
         says="ε of releasing every iterate of K epochs, in whatever order batches come.",
         bounds=r"\varepsilon",
+        quantity=Quantity.DIVERGENCE,
         relation="<=",
         expr=expr,
         shown=d.printed(expr, Dot(K, STEP_COST)),
         hypotheses=(ORDER, EPOCHS, b <= n),
         steps=d.steps,
-        assumes=EACH_ONCE,
+        terms=COMPOSITION,
+        assumes=("an epoch uses a record at most once, in any order",),
     )
 
 
@@ -102,12 +101,13 @@ def full_batch() -> Statement:
         where="not in the paper",
         says="ε of releasing every iterate of K steps on the full batch.",
         bounds=r"\varepsilon",
+        quantity=Quantity.DIVERGENCE,
         relation="<=",
         expr=expr,
         shown=d.printed(expr, Dot(K, Over(times(alpha, eta, S_g**2), times(4, sigma**2, n**2)))),
         hypotheses=(ORDER, EPOCHS),
         steps=d.steps,
-        assumes=(RELEASED, REPLACED),
+        terms=COMPOSITION,
     )
 
 
@@ -138,11 +138,13 @@ def sampled() -> Statement:
         where="not in the paper",
         says="ε of releasing every iterate of K epochs of n/b batches, each drawn afresh.",
         bounds=r"\varepsilon",
+        quantity=Quantity.DIVERGENCE,
         relation="<=",
         expr=expr,
         shown=Dot(Over(times(K, N), alpha - 1), log(moment)),
         hypotheses=(ORDER, EPOCHS, b <= n),
         steps=d.steps,
         uses=("lem:rootconvexity1",),
-        assumes=(f"batches are drawn without replacement, or by Poisson sampling of rate b/n; {RELEASED}", REPLACED),
+        terms=COMPOSITION,
+        assumes=("batches are drawn without replacement, or by Poisson sampling of rate b/n",),
     )

@@ -12,6 +12,7 @@ from sympy import Expr, Integer, diff, exp, log
 
 from ..checks import Slack
 from ..derivation import Derivation
+from ..meaning import Quantity
 from ..nodes import Dot, Over, Plus
 from ..statement import Statement
 from ..symbols import R, alpha, delta, epsilon, excess, falling, mu, nu
@@ -63,6 +64,7 @@ def to_delta() -> Statement:
         where="Canonne, Kamath & Steinke 2020, Proposition 12; not in the paper",
         says="δ for which (ε, δ)-differential privacy holds, from the divergence of one order.",
         bounds=r"\delta",
+        quantity=Quantity.DELTA,
         relation="<=",
         expr=exp(log_delta()),
         shown=Dot(peak, exp(Dot(alpha - 1, Plus(R, -epsilon)))),
@@ -96,6 +98,7 @@ def to_epsilon() -> Statement:
         where="Canonne, Kamath & Steinke 2020, Proposition 12; not in the paper",
         says="ε for which (ε, δ)-differential privacy holds, from the divergence of one order (read 0 where negative).",
         bounds=r"\varepsilon",
+        quantity=Quantity.EPSILON,
         relation="<=",
         expr=expr,
         shown=Plus(R, log(1 - Over(1, alpha)), -Over(log(Dot(delta, alpha)), alpha - 1)),
@@ -127,6 +130,7 @@ def mironov() -> Statement:
         where="Mironov 2017, Proposition 3; not in the paper",
         says="ε for which (ε, δ)-differential privacy holds, without the terms that make conversion:epsilon sharper.",
         bounds=r"\varepsilon",
+        quantity=Quantity.EPSILON,
         relation="<=",
         expr=expr,
         shown=Plus(R, Over(log(Over(1, delta)), alpha - 1)),

@@ -12,6 +12,7 @@ from sympy import Expr, Ge, Gt, Integer, Le, Rational
 
 from ..checks import AtPoint, Identity, Induction, Limit, Slack
 from ..derivation import Derivation
+from ..meaning import BY_CONTRACTION, BY_CONVEXITY, Quantity
 from ..nodes import Dot, FirstEpoch, GeometricSum, Over, Plus, times, undisplay
 from ..statement import Statement
 from ..symbols import (
@@ -42,18 +43,15 @@ from ..symbols import (
     u,
 )
 from . import gaussian
-from .lsi import CONVEX_STEP, LOSS, STRONGLY_CONVEX, lsi_convex, lsi_strongly_convex
+from .lsi import CONVEX_STEP, STRONGLY_CONVEX, lsi_convex, lsi_strongly_convex
 from .postprocessing import one_step
 
 FIRST_EPOCH = "eqn:proof_strongly_convex_first_epoch"
 MIRONOV = "Mironov 2017, Proposition 1"
+FACTOR_DROPPED = "factor dropped"
 ORDER = Gt(alpha, 1)
 EPOCHS = Ge(K, 1, evaluate=False)
 TWO_BATCHES = b <= n / Integer(2)
-HIDDEN = (
-    LOSS.format("λ-strongly convex"),
-    "only the last iterate is released; neighbouring datasets differ in one record, replaced",
-)
 BATCH = j0 <= N - 1
 STEP_COST = Over(times(alpha, eta, S_g**2), times(4, sigma**2, b**2))
 
@@ -127,11 +125,12 @@ def first_epoch() -> Statement:
     return Statement(
         label=FIRST_EPOCH,
         kind="equation",
-        assumes=HIDDEN,
+        terms=BY_CONTRACTION,
         title="First-epoch bound",
         where="Appendix D.5, used in Theorem 3.3",
         says="ε after j iterations of the first epoch, for data in the first mini-batch.",
         bounds=r"\varepsilon_0^{j}(\alpha)",
+        quantity=Quantity.DIVERGENCE,
         relation="=",
         expr=alpha * monotone,
         shown=shown,
@@ -244,6 +243,7 @@ def strongly_convex() -> Statement:
             )
         ],
         domain={q: 1 / (1 + p)},
+        name=FACTOR_DROPPED,
     )
     expr = alpha * printed + alpha * last  # not factored: each term reaches its own scale before they are added
     shown = Plus(first_term_shown(), FirstEpoch(N - j0, alpha))
@@ -254,13 +254,14 @@ def strongly_convex() -> Statement:
         where="Theorem 3.3 (proof in Appendix D.5)",
         says="ε after K epochs over a fixed sequence of batches, for data in batch j0.",
         bounds=r"\varepsilon",
+        quantity=Quantity.DIVERGENCE,
         relation="<=",
         expr=expr,
         shown=shown,
         hypotheses=(ORDER, EPOCHS, TWO_BATCHES, *STRONGLY_CONVEX, BATCH),
         steps=d.steps,
         uses=(FIRST_EPOCH, "lem:LSIseq_stronglyconvex", "lem:recursive"),
-        assumes=HIDDEN,
+        terms=BY_CONTRACTION,
     )
 
 
@@ -303,11 +304,12 @@ def convex() -> Statement:
         where="Theorem D.4 (Appendix D.4)",
         says="ε after K epochs over a fixed sequence of batches, for data in batch j0, without strong convexity.",
         bounds=r"\varepsilon",
+        quantity=Quantity.DIVERGENCE,
         relation="<=",
         expr=expr,
         shown=shown,
         hypotheses=(ORDER, EPOCHS, CONVEX_STEP, BATCH),
         steps=d.steps,
         uses=("lem:LSIseq_convex", "lem:recursive"),
-        assumes=(LOSS.format("convex"), HIDDEN[1]),
+        terms=BY_CONVEXITY,
     )

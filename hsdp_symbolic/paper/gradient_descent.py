@@ -14,6 +14,7 @@ from sympy.core.symbol import Str
 
 from ..checks import Induction, Slack
 from ..derivation import Derivation
+from ..meaning import BY_STRONG_CONVEXITY, Quantity
 from ..nodes import Compounded, Dot, Expm1, GeometricSum, Named, Over, Plus, PowerSum, times
 from ..statement import Statement
 from ..symbols import (
@@ -49,7 +50,7 @@ from ..symbols import (
     variance,
 )
 from . import gaussian
-from .fixed_order import EPOCHS, HIDDEN, ORDER
+from .fixed_order import EPOCHS, ORDER
 from .lsi import STRONGLY_CONVEX, lsi_strongly_convex, noisy_step
 from .postprocessing import one_step
 
@@ -159,13 +160,14 @@ def tighter() -> Statement:
         where="Theorem D.6 (Appendix D.7)",
         says="ε after K steps on the full batch.",
         bounds=r"\varepsilon",
+        quantity=Quantity.DIVERGENCE,
         relation="<=",
         expr=expr,
         shown=d.printed(expr, shown),
         hypotheses=(ORDER, EPOCHS, *STRONGLY_CONVEX[:2], SMALL_STEP),
         steps=d.steps,
         uses=("lem:LSIseq_stronglyconvex", "lem:recursive"),
-        assumes=HIDDEN,
+        terms=BY_STRONG_CONVEXITY,
     )
 
 
@@ -210,6 +212,7 @@ def exact_recursion() -> Statement:
         where="eqn:GD_recursive_complex (Appendix D.7)",
         says="ε after K steps on the full batch, by the recursion the proof of thm:GD_tighter simplifies.",
         bounds=r"\varepsilon",
+        quantity=Quantity.DIVERGENCE,
         relation="<=",
         expr=expr,
         shown=Dot(alpha, Named(Str("u_K"), expr / alpha)),
@@ -217,7 +220,7 @@ def exact_recursion() -> Statement:
         hypotheses=(ORDER, EPOCHS, *STRONGLY_CONVEX),
         steps=d.steps,
         uses=("lem:LSIseq_stronglyconvex", "lem:recursive"),
-        assumes=HIDDEN,
+        terms=BY_STRONG_CONVEXITY,
     )
 
 
@@ -233,13 +236,15 @@ def baseline() -> Statement:
         where="Theorem D.7 (Appendix D.7)",
         says="ε after K steps on the full batch, in exponential form; larger than thm:GD_tighter for all parameters.",
         bounds=r"\varepsilon",
+        quantity=Quantity.DIVERGENCE,
         relation="<=",
         expr=expr,
         shown=d.printed(expr, _exponential_shown(n)),
         hypotheses=(ORDER, EPOCHS, *STRONGLY_CONVEX[:2], SMALL_STEP),
         steps=d.steps,
         uses=("thm:GD_tighter",),
-        assumes=(*HIDDEN, "as stated in the paper, the start is N(0, (2σ²/λ)I); as derived here, any start will do"),
+        terms=BY_STRONG_CONVEXITY,
+        assumes=("as stated in the paper, the start is N(0, (2σ²/λ)I); as derived here, any start will do",),
     )
 
 
@@ -262,11 +267,12 @@ def naive() -> Statement:
         where="Theorem 2.1",
         says="ε after K epochs, counting only the K updates that hold the record.",
         bounds=r"\varepsilon",
+        quantity=Quantity.DIVERGENCE,
         relation="<=",
         expr=expr,
         shown=d.printed(expr, _exponential_shown(b)),
         hypotheses=(ORDER, EPOCHS, *STRONGLY_CONVEX),
         steps=d.steps,
         uses=("lem:LSIseq_stronglyconvex", "lem:recursive"),
-        assumes=HIDDEN,
+        terms=BY_STRONG_CONVEXITY,
     )

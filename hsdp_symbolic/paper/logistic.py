@@ -12,6 +12,7 @@ from sympy import Expr, Integer, Matrix, Or, Rational, diff, exp, log, sqrt
 
 from ..checks import Slack
 from ..derivation import Derivation
+from ..meaning import FEATURES, Asks, Neighbouring, Quantity, Released, Terms
 from ..nodes import Dot, GeometricSum, Over, Plus, times, undisplay
 from ..statement import Statement
 from ..symbols import (
@@ -50,7 +51,6 @@ from ..symbols import (
 from .fixed_order import EPOCHS, ORDER, TWO_BATCHES
 from .shuffle import shuffled
 
-FEATURES = "features are clipped to norm L and a constant 1 is appended; labels are one-hot"
 SMOOTHNESS = (L**2 + 1) / 2
 NEVER_CLIPS = S_g**2 >= 8 * (L**2 + 1)
 STEP = eta < 2 / (SMOOTHNESS + 2 * lam)
@@ -115,6 +115,7 @@ def smoothness() -> Statement:
         where="Proposition 5.1 (proof in Appendix F.3)",
         says="Smoothness constant of the unregularised loss; beside it the bound on its gradient.",
         bounds=r"\beta",
+        quantity=Quantity.SMOOTHNESS,
         relation="=",
         expr=expr,
         shown=d.printed(expr, Over(L**2 + 1, 2)),
@@ -153,6 +154,7 @@ def clipped() -> Statement:
         where="Proposition 5.2 (proof in Appendix F.4)",
         says="λI ⪯ ∇g ⪯ this·I for the clipped, regularised gradient g: two classes, or clipping that never bites.",
         bounds=r"\lambda_{\max}(\nabla_\theta g)",
+        quantity=Quantity.SMOOTHNESS,
         relation="<=",
         expr=expr,
         shown=d.printed(expr, Plus(Over(L**2 + 1, 2), lam)),
@@ -207,6 +209,7 @@ def actively_clipped() -> Statement:
         where="not in the paper; replaces the lower bound of Proposition 5.2",
         says="Lower bound on the symmetric part of ∇g for any number of classes, clipping active or not.",
         bounds=r"\lambda_{\min}\left(\tfrac12(\nabla_\theta g + \nabla_\theta g^T)\right)",
+        quantity=Quantity.CONVEXITY,
         relation=">=",
         expr=expr,
         shown=d.printed(expr, Plus(lam, -Over(L**2 + 1, 16))),
@@ -247,6 +250,7 @@ def tightly_clipped() -> Statement:
         where="not in the paper; replaces the lower bound of Proposition 5.2",
         says="As prop:smooth_strcvx_clip:active where clipping is active, in terms of the clip norm S_g/2.",
         bounds=r"\lambda_{\min}\left(\tfrac12(\nabla_\theta g + \nabla_\theta g^T)\right)",
+        quantity=Quantity.CONVEXITY,
         relation=">=",
         expr=expr,
         shown=d.printed(expr, Plus(lam, -Over(times(S_g, sqrt(L**2 + 1)), 8))),
@@ -320,6 +324,7 @@ def _contraction(label: str, norm: Expr, why: str, convexity: Expr, rests_on: st
         where="not in the paper; replaces Proposition 5.2 for three or more classes",
         says="θ − ηg(θ) is (1 − ηλ′)-Lipschitz for this λ′, for any number of classes, clipping active or not.",
         bounds=r"\lambda'",
+        quantity=Quantity.CONTRACTION,
         relation=">=",
         expr=expr,
         shown=d.printed(expr, Over(gained, Plus(1, sqrt(square)))),
@@ -355,6 +360,7 @@ def corollary() -> Statement:
         where="Corollary 5.3",
         says="ε of DP-SGD on regularised logistic regression, batches shuffled once, in terms of the noise multiplier.",
         bounds=r"\varepsilon",
+        quantity=Quantity.DIVERGENCE,
         relation="<=",
         expr=expr,
         shown=d.printed(expr, shown, first_epoch=undisplay(first), index=j),
@@ -362,5 +368,5 @@ def corollary() -> Statement:
         hypotheses=(ORDER, EPOCHS, TWO_BATCHES, STEP, CLIPPING),
         steps=d.steps,
         uses=("thm:shuffle", "prop:smooth_strcvx_clip"),
-        assumes=(FEATURES, "only the last iterate is released; neighbouring datasets differ in one record, replaced"),
+        terms=Terms(Neighbouring.REPLACE_ONE, Released.LAST, Asks.SOFTMAX),
     )

@@ -13,6 +13,7 @@ from sympy.core.relational import Relational
 
 from ..checks import Identity, Induction, Limit, Slack, domain_of
 from ..derivation import Derivation
+from ..meaning import Asks, Neighbouring, Quantity
 from ..nodes import Dot, GeometricSum, Over, Plus, times
 from ..statement import Statement
 from ..symbols import (
@@ -79,7 +80,6 @@ def cite_lsi_facts(d: Derivation) -> None:
 
 CONVEX_STEP = eta < 2 / beta
 STRONGLY_CONVEX = (Gt(lam, 0, evaluate=False), lam <= beta, eta < 2 / (lam + beta))
-LOSS = "the loss of every record is β-smooth and {}; total gradients have l2-sensitivity S_g"
 
 
 def contraction(d: Derivation, modulus: Expr, step_size: Relational) -> Expr:
@@ -179,11 +179,12 @@ def lsi_convex() -> Statement:
     return Statement(
         label="lem:LSIseq_convex",
         kind="lemma",
-        assumes=(LOSS.format("convex"), "the start is a fixed point"),
+        assumes=(Asks.CONVEX.words(Neighbouring.REPLACE_ONE), "the start is a fixed point"),
         title="LSI constants for convex smooth loss",
         where="Lemma D.2 (Appendix D.3)",
         says="LSI constant of the parameters after k epochs and j iterations, for convex β-smooth loss.",
         bounds="c_k^j",
+        quantity=Quantity.LOG_SOBOLEV,
         relation="=",
         expr=1 / inverse_c,
         shown=d.printed(1 / inverse_c, Over(1, Dot(times(2, eta, sigma2), Plus(k * N, j)))),
@@ -207,11 +208,12 @@ def lsi_strongly_convex() -> Statement:
     return Statement(
         label="lem:LSIseq_stronglyconvex",
         kind="lemma",
-        assumes=(LOSS.format("λ-strongly convex"), "the start is a fixed point"),
+        assumes=(Asks.STRONGLY_CONVEX.words(Neighbouring.REPLACE_ONE), "the start is a fixed point"),
         title="LSI constants for strongly convex smooth loss",
         where="Lemma D.3 (Appendix D.3)",
         says="LSI constant of the parameters after k epochs and j iterations, for λ-strongly convex β-smooth loss.",
         bounds="c_k^j",
+        quantity=Quantity.LOG_SOBOLEV,
         relation="=",
         expr=1 / inverse_c,
         shown=d.printed(

@@ -13,6 +13,7 @@ from sympy import Derivative, Eq, Expr, Integer, Lambda, Lt, Piecewise, Rational
 
 from ..checks import AtPoint, Certificate, Identity, Slack, SolvesPDE
 from ..derivation import Derivation
+from ..meaning import Quantity
 from ..nodes import Dot, Over, Plus, times
 from ..statement import Statement
 from ..symbols import (
@@ -135,6 +136,7 @@ def information_lower_bound() -> Statement:
         where="Lemma D.1 (Appendix D)",
         says="Lower bound on I_α/E_α for laws with LSI constant c, given R_α and its derivative in the order.",
         bounds=r"\frac{I_\alpha(\mu\Vert\nu)}{E_\alpha(\mu\Vert\nu)}",
+        quantity=Quantity.INFORMATION,
         relation=">=",
         expr=expr,
         shown=d.printed(
@@ -229,6 +231,7 @@ def diffusion_rate() -> Statement:
         where="Lemma 3.1 (proof in Appendix D.1)",
         says="Upper bound on ∂R_α/∂t while Gaussian noise is added after an L-Lipschitz map.",
         bounds=r"\frac{\partial}{\partial t} R_\alpha(p_t \Vert p_t')",
+        quantity=Quantity.DIVERGENCE_STEP,
         relation="<=",
         expr=bound,
         shown=d.printed(
@@ -328,6 +331,7 @@ def one_step() -> Statement:
         where="Lemma 3.2 (proof in Appendix D.2)",
         says="R_α/α after one update, from u = R_α'/α' before it (hit = 0, record not in batch) or R_α/α (hit = 1).",
         bounds=r"\frac{R_\alpha(\theta_k^{j+1}\Vert{\theta'}_k^{j+1})}{\alpha}",
+        quantity=Quantity.DIVERGENCE_STEP,
         relation="<=",
         expr=expr,
         shown=d.printed(expr, shown),

@@ -11,6 +11,7 @@ from sympy import Expr, Integer
 
 from ..checks import Induction
 from ..derivation import Derivation
+from ..meaning import Quantity
 from ..nodes import Dot, GeometricSum, Over, Plus, times
 from ..statement import Statement
 from ..symbols import (
@@ -100,6 +101,7 @@ def fixed_order() -> Statement:
         where="not in the paper",
         says="R_α between the last iterates on a quadratic loss after K epochs, for data in batch j0.",
         bounds=r"R_\alpha(\theta_K^0\Vert{\theta'}_K^0)",
+        quantity=Quantity.DIVERGENCE,
         relation="=",
         expr=expr,
         shown=d.printed(expr, shown),
@@ -138,6 +140,7 @@ def full_batch() -> Statement:
         where="not in the paper",
         says="R_α between the last iterates on a quadratic loss after K steps on the full batch.",
         bounds=r"R_\alpha(\theta_K\Vert\theta_K')",
+        quantity=Quantity.DIVERGENCE,
         relation="=",
         expr=expr,
         shown=d.printed(expr, shown),

@@ -13,6 +13,7 @@ from sympy.core.symbol import Str
 
 from ..checks import Slack
 from ..derivation import Derivation
+from ..meaning import BY_CONTRACTION, Quantity
 from ..nodes import Accumulated, Dot, GeometricSum, LogMix, Named, Over, Plus, times
 from ..statement import Statement
 from ..symbols import (
@@ -37,8 +38,10 @@ from ..symbols import (
     sigma,
     u,
 )
-from .fixed_order import EPOCHS, HIDDEN, ORDER, after_hit, after_shared
+from .fixed_order import EPOCHS, ORDER, after_hit, after_shared
 from .lsi import STRONGLY_CONVEX, lsi_strongly_convex
+
+BATCH_WITHOUT = "batch without the record"
 
 
 def _hit_cost_shown() -> Expr:
@@ -59,6 +62,7 @@ def without_replacement() -> Statement:
         shared,
         q**2 * u,
         [(q**2 * u * q ** (2 * i) / GeometricSum(q**2, i + 1), Slack(Integer(1), "one more positive power"))],
+        name=BATCH_WITHOUT,
     )
     d.identity(
         "A batch of b out of n holds the record with probability b/n.",
@@ -141,6 +145,7 @@ def without_replacement() -> Statement:
         where="Theorem 4.3 (proof in Appendix E.2)",
         says="ε after K epochs of n/b batches, each drawn afresh without replacement.",
         bounds=r"\varepsilon",
+        quantity=Quantity.DIVERGENCE,
         relation="<=",
         expr=expr,
         shown=shown,
@@ -152,7 +157,7 @@ def without_replacement() -> Statement:
         hypotheses=(ORDER, EPOCHS, b <= n, *STRONGLY_CONVEX),
         steps=d.steps,
         uses=("lem:recursive", "lem:LSIseq_stronglyconvex", "lem:rootconvexity1"),
-        assumes=HIDDEN,
+        terms=BY_CONTRACTION,
     )
 
 
@@ -189,11 +194,12 @@ def limit() -> Statement:
         where="implied by Theorem 4.3; not in the paper",
         says="ε for any number of epochs: the fixed point of the recursion of thm:amp_samp_wo_replacement.",
         bounds=r"\varepsilon",
+        quantity=Quantity.DIVERGENCE,
         relation="<=",
         expr=expr,
         shown=shown,
         hypotheses=(ORDER, *STRONGLY_CONVEX, b <= n - 1, b * exp(cost) / n < 1),
         steps=d.steps,
         uses=("thm:amp_samp_wo_replacement",),
-        assumes=HIDDEN,
+        terms=BY_CONTRACTION,
     )

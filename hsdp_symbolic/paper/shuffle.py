@@ -8,6 +8,7 @@ from sympy import Integer, diff, exp, factorial, log
 
 from ..checks import Slack
 from ..derivation import Derivation
+from ..meaning import BY_CONTRACTION, Quantity
 from ..nodes import Dot, FirstEpoch, GeometricSum, LogAverage, LogMeanExp, LogMix, Over, Plus, times, undisplay
 from ..statement import Statement
 from ..symbols import (
@@ -35,7 +36,7 @@ from ..symbols import (
     w1,
     weight,
 )
-from .fixed_order import EPOCHS, FIRST_EPOCH, HIDDEN, ORDER, TWO_BATCHES, first_epoch, first_term, first_term_shown
+from .fixed_order import EPOCHS, FIRST_EPOCH, ORDER, TWO_BATCHES, first_epoch, first_term, first_term_shown
 from .lsi import STRONGLY_CONVEX
 
 
@@ -80,6 +81,7 @@ def joint_convexity() -> Statement:
         where="Lemma 4.1 (proof in Appendix E)",
         says="R_α of a mixture of two pairs of laws, from those of the pairs (any number of pairs: by induction).",
         bounds=r"R_\alpha(p_1\mu_1+(1-p_1)\mu_2\Vert p_1\nu_1+(1-p_1)\nu_2)",
+        quantity=Quantity.DIVERGENCE_MIXTURE,
         relation="<=",
         expr=expr,
         shown=d.printed(expr, shown),
@@ -173,11 +175,12 @@ def shuffled() -> Statement:
         where="Theorem 4.2 (proof in Appendix E.1)",
         says="ε after K epochs over batches shuffled once, for any record.",
         bounds=r"\varepsilon",
+        quantity=Quantity.DIVERGENCE,
         relation="<=",
         expr=expr,
         shown=d.printed(expr, shown, first_epoch=undisplay(first_epoch().shown), index=j),
         hypotheses=(ORDER, EPOCHS, TWO_BATCHES, *STRONGLY_CONVEX),
         steps=d.steps,
         uses=("thm:strconvexsmooth", FIRST_EPOCH, "lem:rootconvexity1"),
-        assumes=HIDDEN,
+        terms=BY_CONTRACTION,
     )

@@ -14,8 +14,9 @@ from sympy.core.symbol import Str
 
 from ..checks import Slack
 from ..derivation import Derivation
+from ..meaning import BY_CONTRACTION, Quantity
 from ..nodes import CappedMoment, Dot, Named, Over
-from ..paper.fixed_order import EPOCHS, HIDDEN, ORDER
+from ..paper.fixed_order import EPOCHS, ORDER
 from ..paper.lsi import STRONGLY_CONVEX
 from ..statement import Statement
 from ..symbols import (
@@ -150,6 +151,7 @@ def capped() -> Statement:
         where="not in the paper; Theorem 4.3 with the noise of a hit split in the best way",
         says="ε after K epochs of n/b batches, each drawn afresh: never above Theorem 4.3, bounded for every order.",
         bounds=r"\varepsilon",
+        quantity=Quantity.DIVERGENCE,
         relation="<=",
         expr=expr,
         shown=shown,
@@ -157,5 +159,6 @@ def capped() -> Statement:
         hypotheses=(ORDER, EPOCHS, b <= n, *STRONGLY_CONVEX),
         steps=d.steps,
         uses=("shift:pattern", "lem:rootconvexity1"),
-        assumes=(*HIDDEN, BATCHES),
+        terms=BY_CONTRACTION,
+        assumes=(BATCHES,),
     )

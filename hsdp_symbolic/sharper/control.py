@@ -15,8 +15,9 @@ from sympy.core.symbol import Str
 
 from ..checks import Slack
 from ..derivation import Derivation
+from ..meaning import BY_CONTRACTION, Quantity
 from ..nodes import Dot, Named, Over, Plus, ShiftControl
-from ..paper.fixed_order import EPOCHS, HIDDEN, ORDER
+from ..paper.fixed_order import EPOCHS, ORDER
 from ..paper.lsi import STRONGLY_CONVEX
 from ..statement import Statement
 from ..symbols import (
@@ -126,6 +127,7 @@ def _statement(d: Derivation, batches: Expr, epochs: Expr, chance: Expr, state: 
     away = name(r"\min_{0\leq z'\leq y} \alpha(\alpha-1)\rho_0 (y-z')^2 + W_{t+1}(z')")
     return Statement(
         bounds=r"\varepsilon",
+        quantity=Quantity.DIVERGENCE,
         relation="<=",
         expr=expr,
         shown=shown,
@@ -133,7 +135,8 @@ def _statement(d: Derivation, batches: Expr, epochs: Expr, chance: Expr, state: 
         hypotheses=(ORDER, EPOCHS, b <= n, *STRONGLY_CONVEX),
         steps=d.steps,
         uses=("shift:pattern", "lem:rootconvexity1"),
-        assumes=(*HIDDEN, BATCHES),
+        terms=BY_CONTRACTION,
+        assumes=(BATCHES,),
         where="not in the paper",
         rtol=RTOL,
         **words,

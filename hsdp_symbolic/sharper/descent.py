@@ -12,9 +12,10 @@ from sympy import Expr, Integer
 
 from ..checks import Induction, Slack
 from ..derivation import Derivation
+from ..meaning import BY_CONTRACTION, BY_STRONG_CONVEXITY, Quantity
 from ..nodes import CyclicShifts, Dot, GeometricSum, Over, Pooled, times
 from ..paper import gaussian
-from ..paper.fixed_order import EPOCHS, HIDDEN, ORDER
+from ..paper.fixed_order import EPOCHS, ORDER
 from ..paper.lsi import STRONGLY_CONVEX, lsi_strongly_convex, noisy_step
 from ..paper.postprocessing import one_step
 from ..paper.quadratic import full_batch
@@ -96,13 +97,14 @@ def by_shifts() -> Statement:
         where=WHERE,
         says="ε after K steps on the full batch, by the best shifts: exactly tight.",
         bounds=r"\varepsilon",
+        quantity=Quantity.DIVERGENCE,
         relation="<=",
         expr=expr,
         shown=d.printed(expr, _SHOWN),
         hypotheses=(ORDER, EPOCHS, *STRONGLY_CONVEX),
         steps=d.steps,
         uses=("shift:cyclic", "exact:full_batch"),
-        assumes=HIDDEN,
+        terms=BY_CONTRACTION,
     )
 
 
@@ -180,11 +182,12 @@ def by_split() -> Statement:
         says="ε after K steps on the full batch, by the recursion of thm:GD_tighter with the best split of each step's "
         "noise: the bound of shift:gd again.",
         bounds=r"\varepsilon",
+        quantity=Quantity.DIVERGENCE,
         relation="<=",
         expr=expr,
         shown=d.printed(expr, _SHOWN),
         hypotheses=(ORDER, EPOCHS, *STRONGLY_CONVEX),
         steps=d.steps,
         uses=("shift:gd", "lem:LSIseq_stronglyconvex", "lem:recursive", "exact:full_batch"),
-        assumes=HIDDEN,
+        terms=BY_STRONG_CONVEXITY,
     )

@@ -13,12 +13,12 @@ from sympy import Expr, Ge, Integer
 
 from ..checks import Induction, Slack
 from ..derivation import Derivation
+from ..meaning import BY_CONTRACTION, Quantity
 from ..nodes import Dot, FirstEpoch, GeometricSum, LogAverage, LogMeanExp, Over, Plus, PowerSum, times, undisplay
 from ..paper.fixed_order import (
     BATCH,
     EPOCHS,
     FIRST_EPOCH,
-    HIDDEN,
     ORDER,
     TWO_BATCHES,
     first_epoch,
@@ -67,13 +67,14 @@ def with_factor() -> Statement:
         says="ε after K epochs over a fixed sequence of batches, for data in batch j0: thm:strconvexsmooth with the "
         "factor that the last line of its proof drops.",
         bounds=r"\varepsilon",
+        quantity=Quantity.DIVERGENCE,
         relation="<=",
         expr=expr,
         shown=shown,
         hypotheses=(ORDER, EPOCHS, TWO_BATCHES, *STRONGLY_CONVEX, BATCH),
         steps=d.steps,
         uses=_USES,
-        assumes=HIDDEN,
+        terms=BY_CONTRACTION,
     )
 
 
@@ -132,13 +133,14 @@ def any_split() -> Statement:
         says="ε after K epochs over a fixed sequence of batches, for data in batch j0, with every epoch split after "
         "m updates; `best_split` finds the best m.",
         bounds=r"\varepsilon",
+        quantity=Quantity.DIVERGENCE,
         relation="<=",
         expr=expr,
         shown=shown,
         hypotheses=(ORDER, EPOCHS, *STRONGLY_CONVEX, BATCH, *_SPLIT_RANGE),
         steps=d.steps,
         uses=_USES,
-        assumes=HIDDEN,
+        terms=BY_CONTRACTION,
     )
 
 
@@ -191,11 +193,12 @@ def shuffled() -> Statement:
         where=WHERE,
         says="ε after K epochs over batches shuffled once, for any record: thm:shuffle with the dropped factor.",
         bounds=r"\varepsilon",
+        quantity=Quantity.DIVERGENCE,
         relation="<=",
         expr=expr,
         shown=d.printed(expr, shown, first_epoch=undisplay(first_epoch().shown), index=j),
         hypotheses=(ORDER, EPOCHS, TWO_BATCHES, *STRONGLY_CONVEX),
         steps=d.steps,
         uses=("strconvexsmooth:factor", FIRST_EPOCH, "lem:rootconvexity1"),
-        assumes=HIDDEN,
+        terms=BY_CONTRACTION,
     )

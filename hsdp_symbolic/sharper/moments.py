@@ -14,8 +14,9 @@ from sympy.core.symbol import Str
 
 from ..checks import Slack
 from ..derivation import Derivation
+from ..meaning import BY_CONTRACTION, Quantity
 from ..nodes import Dot, HitMoment, Named, Over, Plus
-from ..paper.fixed_order import EPOCHS, HIDDEN, ORDER
+from ..paper.fixed_order import EPOCHS, ORDER
 from ..paper.lsi import STRONGLY_CONVEX
 from ..statement import Statement
 from ..symbols import (
@@ -92,6 +93,7 @@ def without_replacement() -> Statement:
         where="not in the paper; Theorem 4.3 without its Jensen step",
         says="ε after K epochs of n/b batches, each drawn afresh: never above thm:amp_samp_wo_replacement.",
         bounds=r"\varepsilon",
+        quantity=Quantity.DIVERGENCE,
         relation="<=",
         expr=expr,
         shown=shown,
@@ -99,5 +101,6 @@ def without_replacement() -> Statement:
         hypotheses=(ORDER, EPOCHS, b <= n, *STRONGLY_CONVEX),
         steps=d.steps,
         uses=("shift:pattern", "lem:rootconvexity1"),
-        assumes=(*HIDDEN, BATCHES),
+        terms=BY_CONTRACTION,
+        assumes=(BATCHES,),
     )

@@ -14,9 +14,10 @@ from sympy import Expr, Integer, sqrt
 
 from ..checks import Certificate, Slack
 from ..derivation import Derivation
+from ..meaning import BY_CONTRACTION, Quantity
 from ..nodes import Dot, Over, times
 from ..paper import gaussian
-from ..paper.fixed_order import HIDDEN, ORDER
+from ..paper.fixed_order import ORDER
 from ..paper.lsi import STRONGLY_CONVEX
 from ..statement import Statement
 from ..symbols import (
@@ -144,13 +145,15 @@ def shifted_step() -> Statement:
         where="not in the paper; after Feldman et al. 2018",
         says="What one step adds to ε for hiding a distance; for the best ones, given all hits, see sharper.minorant.",
         bounds=r"\varepsilon_{t+1} - \varepsilon_t",
+        quantity=Quantity.DIVERGENCE_ADDED,
         relation="<=",
         expr=cost(removed),
         shown=shown,
         hypotheses=(ORDER, *STRONGLY_CONVEX),
         steps=d.steps,
         kind="lemma",
-        assumes=(*HIDDEN, BATCHES),
+        terms=BY_CONTRACTION,
+        assumes=(BATCHES,),
     )
 
 

@@ -16,10 +16,11 @@ from sympy.core.symbol import Str
 
 from ..checks import Certificate, Induction, Limit, Slack
 from ..derivation import Derivation
+from ..meaning import BY_CONTRACTION, BY_CONVEXITY, Quantity
 from ..nodes import CyclicShifts, Dot, GeometricSum, LogAverage, LogMeanExp, Named, Over, Plus, Pooled, times
 from ..paper import gaussian
-from ..paper.fixed_order import BATCH, EPOCHS, HIDDEN, ORDER, STEP_COST, batch_in_range
-from ..paper.lsi import CONVEX_STEP, LOSS, STRONGLY_CONVEX, contraction
+from ..paper.fixed_order import BATCH, EPOCHS, ORDER, STEP_COST, batch_in_range
+from ..paper.lsi import CONVEX_STEP, STRONGLY_CONVEX, contraction
 from ..paper.shuffle import mixture_of_exponentials, over_batches
 from ..statement import Statement
 from ..symbols import (
@@ -275,13 +276,14 @@ def cyclic() -> Statement:
         says="ε after K epochs over a fixed sequence of batches, for data in batch j0, by the best shifts; exactly "
         "tight for the first batch, and for the first half of them as K grows.",
         bounds=r"\varepsilon",
+        quantity=Quantity.DIVERGENCE,
         relation="<=",
         expr=expr,
         shown=d.printed(expr, shown),
         also=where,
         hypotheses=(ORDER, EPOCHS, *STRONGLY_CONVEX, BATCH),
         steps=d.steps,
-        assumes=HIDDEN,
+        terms=BY_CONTRACTION,
     )
 
 
@@ -316,12 +318,13 @@ def convex() -> Statement:
         says="ε after K epochs over a fixed sequence of batches, for data in batch j0, by the best shifts, without "
         "strong convexity: the bound of thm:convexsmooth, which no choice of shifts improves.",
         bounds=r"\varepsilon",
+        quantity=Quantity.DIVERGENCE,
         relation="<=",
         expr=expr,
         shown=d.printed(expr, shown),
         hypotheses=(ORDER, EPOCHS, CONVEX_STEP, BATCH),
         steps=d.steps,
-        assumes=(LOSS.format("convex"), HIDDEN[1]),
+        terms=BY_CONVEXITY,
     )
 
 
@@ -366,6 +369,7 @@ def shuffled() -> Statement:
         where=WHERE,
         says="ε after K epochs over batches shuffled once, for any record, by the best shifts for each batch.",
         bounds=r"\varepsilon",
+        quantity=Quantity.DIVERGENCE,
         relation="<=",
         expr=expr,
         shown=d.printed(expr, shown),
@@ -373,5 +377,5 @@ def shuffled() -> Statement:
         hypotheses=(ORDER, EPOCHS, *STRONGLY_CONVEX),
         steps=d.steps,
         uses=("shift:cyclic", "lem:rootconvexity1"),
-        assumes=HIDDEN,
+        terms=BY_CONTRACTION,
     )

@@ -108,8 +108,8 @@ def hypotheses(statement: Statement) -> list[Block]:
     """What is assumed, in words and as relations; ends in "Then", ready for the display."""
     printer = PaperPrinter(sort=True)
     parts: list[str | Maths] = []
-    if statement.assumes:
-        parts.append(f"Assume that {'; '.join(statement.assumes)}. ")
+    if statement.assumptions:
+        parts.append(f"Assume that {'; '.join(statement.assumptions)}. ")
     for place, hypothesis in enumerate(statement.hypotheses):
         parts += ["Let " if place == 0 else ", ", Maths(printer.doprint(symbols.with_costs_spelled(hypothesis)))]
     parts.append(". Then" if statement.hypotheses else "Then")

@@ -10,6 +10,7 @@ from hsdp_symbolic import Setting, statement
 from hsdp_symbolic.algebra import close_sums
 from hsdp_symbolic.catalogue import statements
 from hsdp_symbolic.checks import AtPoint, Certificate, Check, Identity, Slack
+from hsdp_symbolic.meaning import Quantity
 from hsdp_symbolic.monotone import LargestTerm, Monotone, Trend
 from hsdp_symbolic.nodes import GeometricSum, LogMeanExp
 from hsdp_symbolic.paper.fixed_order import first_term
@@ -63,7 +64,7 @@ def _directions() -> list[Claim]:
     """Every bound on a Rényi privacy loss, in every letter of `_DIRECTIONS` it depends on."""
     found = []
     for each in statements():
-        if not each.bounds.startswith(r"\varepsilon") or "delta" in each.needs:
+        if each.quantity not in (Quantity.DIVERGENCE, Quantity.DIVERGENCE_ADDED) or each.kind == "law":
             continue
         for symbol, direction, says in _DIRECTIONS:
             if ("sigma" if symbol == sigma2 else symbol.name) in each.needs:

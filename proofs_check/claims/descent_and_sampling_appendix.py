@@ -12,6 +12,7 @@ from hsdp_symbolic.nodes import GeometricSum, undisplay
 from hsdp_symbolic.paper import gaussian
 from hsdp_symbolic.paper.fixed_order import first_term
 from hsdp_symbolic.paper.lsi import noisy_step
+from hsdp_symbolic.paper.sampling import BATCH_WITHOUT
 from hsdp_symbolic.positivity import Positive
 from hsdp_symbolic.renyi import Mixture, mixture_divergence
 from hsdp_symbolic.symbols import (
@@ -143,7 +144,7 @@ def _half_steps() -> list[Claim]:
     found: list[tuple[str, str, str, Check, tuple[str, ...]]] = [
         (
             "D.7/sentence-1:converges",
-            "line 1378",
+            "Appendix D.7, line 1378",
             "the bound converges: whatever K, it stays below its value for infinitely many steps",
             Certificate(
                 whole,
@@ -154,7 +155,7 @@ def _half_steps() -> list[Claim]:
         ),
         (
             "D.7/display-5:lsi",
-            "line 1406",
+            "Appendix D.7, line 1406",
             "before update k, c is 1/(2ησ²·Σ_(s<k) q^(2s)): lem:LSIseq_stronglyconvex with n/b = 1 (∞ at k = 0)",
             Identity(
                 statement("lem:LSIseq_stronglyconvex").expr.subs({N: 1, j: 0}, simultaneous=True),
@@ -164,42 +165,42 @@ def _half_steps() -> list[Claim]:
         ),
         (
             "D.7/display-7:induction",
-            "line 1411",
+            "Appendix D.7, line 1411",
             "after the first half 1/c is 2ησ²·Σ_(s=1..k) q^(2s) + ησ²: q²/c + ησ², from one update to the next",
             Induction(_HALF_INVERSE, i, 0, eta * sigma2, Y, noisy_step(Y + eta * sigma2, q, eta / 2), cross_check=True),
             ("D.7/display-6", "D.7/display-7"),
         ),
         (
             "D.7/display-9:factor",
-            "line 1424",
+            "Appendix D.7, line 1424",
             "lem:recursive with L = 1 and noise σ/√2 multiplies R/α by 1/(1 + cησ²)",
             Identity(_second_half(u), u * kept),
             ("D.7/sentence-5", "D.7/display-9"),
         ),
         (
             "D.7/display-9:order",
-            "line 1424",
+            "Appendix D.7, line 1424",
             "and lowers the order to α' = (α−1)/(1 + cησ²) + 1",
             Identity(_half_order(), (alpha - 1) * kept + 1),
             ("D.7/display-9",),
         ),
         (
             "D.7/display-10:recursion",
-            "line 1431",
+            "Appendix D.7, line 1431",
             "both halves, the first at order α': R_α/α ≤ (R_α'/α' + ηS_g²/(2σ²n²))/(1 + cησ²)",
             Identity(_second_half(u + paid), (u + _FULL_STEP) * kept),
             ("D.7/display-10",),
         ),
         (
             "D.7/display-11:factor",
-            "line 1438",
+            "Appendix D.7, line 1438",
             "with the constant of the half step, 1/(1 + cησ²) is 1 − 1/(2·Σ_(s=0..k) q^(2s))",
             Identity(_second_half(Integer(1)).subs(settled), factor),
             ("D.7/display-11",),
         ),
         (
             "D.7/sentence-6:order",
-            "line 1444",
+            "Appendix D.7, line 1444",
             "α' = (α−1)·(1 − 1/(2·Σ_(s=0..k) q^(2s))) + 1",
             Identity(_half_order().subs(settled), (alpha - 1) * factor + 1),
             ("D.7/sentence-6",),
@@ -216,7 +217,7 @@ def _half_steps() -> list[Claim]:
         Claim(
             claim,
             "thm:GD_tighter",
-            where if where.startswith("not") else f"Appendix D.7, {where}",
+            where,
             says,
             check,
             items=items,
@@ -533,11 +534,7 @@ def _sampling() -> list[Claim]:
     after = contraction**2 + (1 - contraction**2) / constant
     start = mixture_divergence(15, Mixture.of([0], 1), Mixture.of([0, 1], 1), rtol="1e-6")
     end = mixture_divergence(15, Mixture.of([0], after), Mixture.of([0, contraction], after), rtol="1e-6")
-    (all_orders,) = (
-        each.check
-        for each in statement("thm:amp_samp_wo_replacement").steps
-        if each.says.startswith("A batch without it")
-    )
+    all_orders = statement("thm:amp_samp_wo_replacement").step(BATCH_WITHOUT).check
     return [
         Claim(
             id="E.2/display-10:same-order",

@@ -47,6 +47,8 @@ _CONTROLS: dict[str, tuple[Any, float, float, bool]] = {
     "w1": ("0.5", 0.01, 0.99, False),
     "sigma_mul": (20, 0.1, 100, True),
     "classes": (2, 2, 100, False),
+    "kappa": ("0.25", 0.01, 10, True),
+    "bias": (1, 0, 1, False),
     "eps_norm": (0, 0, 1, False),
     "hit": (0, 0, 1, False),
     "split": (12, 1, 100, False),

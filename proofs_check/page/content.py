@@ -35,7 +35,8 @@ def card(
     steps = entries[: len(found.steps)]
     others = entries[len(found.steps) :]
     needs = "".join(f"<li>{mathml(latex(each), inline=True)}</li>" for each in found.hypotheses)
-    assumes = "".join(f"<li>{escape(each)}</li>" for each in found.assumes)
+    assumes = "".join(f"<li>{escape(each)}</li>" for each in found.assumptions)
+    number = len(found.hypotheses) + len(found.assumptions)
     derivation = "".join(
         f"<li>{escape(step.says)}<div class='math'>{mathml(latex(step.check.formula()))}</div>"
         f"{_evidence(entry.as_printed)}</li>"
@@ -51,7 +52,7 @@ def card(
 <div class="math">{mathml(found.latex())}</div>
 <p>{_value(found, run, arguments)}</p>
 {f"<p>Drawn in: {links}.</p>" if links else ""}
-<details><summary>Hypotheses ({len(found.hypotheses) + len(found.assumes)})</summary><ul>{needs}{assumes}</ul></details>
+<details><summary>Hypotheses ({number})</summary><ul>{needs}{assumes}</ul></details>
 <details><summary>Derivation ({len(found.steps)} steps)</summary><ol>{derivation}</ol></details>
 {f"<details><summary>Claims about it ({len(others)})</summary><ul>{claims}</ul></details>" if others else ""}
 </article>"""

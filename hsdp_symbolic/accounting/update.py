@@ -1,0 +1,342 @@
+"""What the update of a run does: how its gradients are bounded, and why it brings two runs closer together.
+
+Hidden-state bounds need an update that contracts, and clipping can take that away: a record whose gradient is always
+clipped pulls with constant force, whatever its loss was. So a run says which update it makes. What is proved for it is
+its `Footing`; a bound that asks for more is not used.
+
+>>> from hsdp_symbolic.accounting import training_run
+>>> run = training_run(noise_multiplier=8, max_grad_norm=1, n=1344, batch_size=64, epochs=15, learning_rate="0.5",
+...                    weight_decay="0.01", loss=logistic(feature_norm=1, bias=False))
+>>> run.footing().setting["beta"], run.footing().why
+(Fraction(13, 50), 'clipped gradients of a scalar-output loss with the regulariser outside the clip (clip:scalar)')
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Protocol
+
+from ..catalogue import statement
+from ..errors import ArgumentError, HsdpError, HypothesisError
+from ..letters import LETTERS
+from ..meaning import Asks
+from ..setting import Setting, to_fraction
+
+EVERYTHING = frozenset({Asks.NOTHING, Asks.CONTRACTION, Asks.STRONGLY_CONVEX, Asks.CONVEX})
+"""A smooth loss, convex or strongly convex as λ says, meets whatever a bound asks for."""
+ONLY_CONTRACTION = frozenset({Asks.NOTHING, Asks.CONTRACTION})
+ONLY_COMPOSITION = frozenset({Asks.NOTHING})
+
+SCALAR = "clip:scalar"
+SOFTMAX = "prop:smooth_strcvx_clip"
+RATES = (f"{SOFTMAX}:rate", f"{SOFTMAX}:rate_clip")
+WHAT_HELPS = (
+    "if the loss is φ(x·θ) with φ convex (logistic or Huber regression, say) and the regulariser is added after "
+    "clipping, say so with loss and weight_decay; for softmax give loss=softmax(…); if you can prove a Lipschitz "
+    "constant of the clipped update, vouch for it with loss=vouched(…)"
+)
+
+
+@dataclass(frozen=True)
+class Source:
+    """A constant of the run, and the statement (or the convention) it comes from."""
+
+    name: str
+    value: Fraction
+    comes_from: str
+    says: str
+
+
+@dataclass(frozen=True)
+class Footing:
+    """What is known of the update of a run.
+
+    `setting` has the λ and β that hold for the update as it is made; bounds may ask for what is in `provides`. `lacks`
+    says, where that is too little for any hidden-state bound, why, and `helps` what would be enough.
+    """
+
+    setting: Setting
+    provides: frozenset[Asks]
+    why: str
+    sources: tuple[Source, ...] = ()
+    assumed_by_you: tuple[str, ...] = ()
+    lacks: str = ""
+    helps: str = ""
+
+
+class Update(Protocol):
+    """How a run's gradients are bounded, and why its update contracts."""
+
+    def footing(self, setting: Setting, load: Fraction) -> Footing:
+        """What is proved for this update.
+
+        `setting` has the λ of the regulariser outside the clip, if there is one; `load` is the largest batch over the
+        number its sum of gradients is divided by, which multiplies the smoothness.
+        """
+
+
+@dataclass(frozen=True)
+class Unclipped:
+    """The paper's own setting: every record's gradient is used as it is; λ, β and S_g are those of the losses."""
+
+    def footing(self, setting: Setting, load: Fraction = Fraction(1)) -> Footing:
+        assert load == 1
+        convexity = "λ-strongly convex" if "lam" in setting else "convex"
+        told = f"no gradient is clipped: each record's loss, as it is, is β-smooth and {convexity}"
+        return Footing(
+            setting,
+            EVERYTHING,
+            "gradients are not clipped, and bounded as the losses are",
+            assumed_by_you=(told,) if "beta" in setting else (),
+        )
+
+
+@dataclass(frozen=True)
+class Clipped:
+    """Clipped gradients of a loss of which nothing is known: composition is all there is."""
+
+    told: tuple[str, ...] = ()
+    """λ and β as they were given: they speak of the loss before clipping."""
+
+    def footing(self, setting: Setting, load: Fraction = Fraction(1)) -> Footing:
+        if self.told:
+            problem = f"{' and '.join(self.told)} are about the loss before clipping, and clipping can undo them"
+        else:
+            problem = "nothing is known of the clipped loss"
+        return Footing(
+            setting,
+            ONLY_COMPOSITION,
+            "clipped gradients of a loss of which nothing is known",
+            lacks=f"gradients are clipped, so the update need not contract: {problem}",
+            helps=WHAT_HELPS,
+        )
+
+
+@dataclass(frozen=True)
+class ScalarLoss:
+    """ℓ(θ) = φ(x·θ), φ convex with a `curvature`-Lipschitz derivative, inputs x of norm at most `feature_norm`.
+
+    With `bias` a constant 1 is appended to x. Its gradients are clipped, and the regulariser is added after that.
+    """
+
+    feature_norm: Fraction
+    curvature: Fraction
+    bias: bool = True
+
+    def footing(self, setting: Setting, load: Fraction = Fraction(1)) -> Footing:
+        regulariser = setting["lam"] if "lam" in setting else Fraction(0)
+        given: dict[str, Any] = {"kappa": self.curvature, "L": self.feature_norm, "bias": int(self.bias)}
+        smooth = load * statement(SCALAR).exact(setting, **given)
+        spelled = f"κ·(L² + {int(self.bias)})" + ("" if load == 1 else f", times {load}") + " and λ added"
+        return Footing(
+            setting.replace(beta=smooth + regulariser),
+            EVERYTHING,
+            f"clipped gradients of a scalar-output loss with the regulariser outside the clip ({SCALAR})",
+            (Source("beta", smooth + regulariser, SCALAR, f"smoothness of the clipped loss: {spelled}"),),
+            (
+                f"every record's loss is φ(x·θ), φ convex with a {self.curvature}-Lipschitz derivative, and "
+                f"‖x‖ ≤ {self.feature_norm}" + (" before a 1 is appended" if self.bias else ""),
+                "gradients are clipped one record at a time, and the regulariser is added after clipping",
+            ),
+        )
+
+
+@dataclass(frozen=True)
+class SoftmaxLoss:
+    """Cross-entropy of a softmax over `classes` linear scores, inputs of norm at most `feature_norm` (a 1 appended)."""
+
+    classes: int
+    feature_norm: Fraction
+
+    def footing(self, setting: Setting, load: Fraction = Fraction(1)) -> Footing:
+        told = (
+            f"softmax regression with {self.classes} classes on inputs of norm at most {self.feature_norm}, with or "
+            "without a 1 appended",
+            "gradients are clipped one record at a time, and the regulariser is added after clipping",
+        )
+        if "lam" not in setting:
+            return self._lacking(setting, "without weight_decay nothing pulls the clipped update together", told)
+        given: dict[str, Any] = {"classes": self.classes, "L": self.feature_norm}
+        try:
+            smooth = load * (statement(SOFTMAX).exact(setting, **given) - setting["lam"]) + setting["lam"]
+        except HypothesisError as refusal:
+            return self._by_rate(setting, load, told, refusal)
+        two = self.classes == 2
+        case = "two classes: clipped gradients stay monotone and smooth"
+        return Footing(
+            setting.replace(beta=smooth),
+            EVERYTHING,
+            f"{case if two else 'clipping never bites: the clip norm is at least any norm of a gradient'} ({SOFTMAX})",
+            (
+                Source("lam", setting["lam"], SOFTMAX, "strong convexity: that of the regulariser"),
+                Source("beta", smooth, SOFTMAX, f"smoothness: {statement(SOFTMAX).title}"),
+            ),
+            told,
+        )
+
+    def _by_rate(self, setting: Setting, load: Fraction, told: tuple[str, ...], refusal: HypothesisError) -> Footing:
+        """Three or more classes, and clipping may bite: what the update still contracts by."""
+        if load != 1:
+            problem = f"sums of gradients are divided by less than the batch size (by 1/{load} of it)"
+            return self._lacking(setting, f"with {self.classes} classes, {problem}, which is not covered", told)
+        label, rate = _best_rate(setting, self.feature_norm)
+        if rate <= 0:
+            problem = f"with {self.classes} classes clipping may make the update expand ({refusal.hypothesis} fails)"
+            return self._lacking(setting, problem, told)
+        smooth = statement("prop:smooth").exact(setting, L=self.feature_norm) + setting["lam"]
+        return Footing(
+            setting.replace(lam=rate, beta=smooth),
+            ONLY_CONTRACTION,
+            f"three or more classes, and clipping may bite: only the contraction proved for it is used ({label})",
+            (
+                Source("lam", rate, label, "the update is (1 − ηλ)-Lipschitz with this λ, rounded down"),
+                Source("beta", smooth, "prop:smooth", "and λ added"),
+            ),
+            told,
+        )
+
+    def _lacking(self, setting: Setting, problem: str, told: tuple[str, ...]) -> Footing:
+        return Footing(
+            setting,
+            ONLY_COMPOSITION,
+            "clipped softmax regression for which no contraction is proved",
+            assumed_by_you=told,
+            lacks=f"gradients are clipped, and {problem}",
+            helps=_remedies(setting, self.feature_norm),
+        )
+
+
+@dataclass(frozen=True)
+class VouchedLipschitz:
+    """The user's own word that the clipped update, regulariser and all, is `constant`-Lipschitz."""
+
+    constant: Fraction
+
+    def footing(self, setting: Setting, load: Fraction = Fraction(1)) -> Footing:
+        told = (f"the update θ ↦ θ − η·(mean of clipped gradients + regulariser) is {self.constant}-Lipschitz",)
+        if self.constant >= 1:
+            return Footing(
+                setting,
+                ONLY_COMPOSITION,
+                f"an update you vouch to be {self.constant}-Lipschitz",
+                assumed_by_you=told,
+                lacks=f"the update you vouch for need not contract: its Lipschitz constant {self.constant} is not < 1",
+                helps="vouch for a constant below 1, if there is one",
+            )
+        modulus = (1 - self.constant) / setting["eta"]
+        return Footing(
+            setting.replace(lam=modulus, beta=modulus),
+            ONLY_CONTRACTION,
+            f"an update you vouch to be {self.constant}-Lipschitz",
+            (Source("lam", modulus, "your word", "(1 − constant)/η; β plays no part"),),
+            told,
+        )
+
+
+def logistic(*, feature_norm: Any, bias: bool = True) -> ScalarLoss:
+    """Binary logistic regression: φ(u) = log(1 + e^(−yu)), whose second derivative is at most 1/4."""
+    return scalar(feature_norm=feature_norm, curvature=Fraction(1, 4), bias=bias)
+
+
+def huber(*, feature_norm: Any, bias: bool = True) -> ScalarLoss:
+    """Huber or least-squares regression: φ(u) is (u − y)²/2, linear far from y or not; its curvature is at most 1."""
+    return scalar(feature_norm=feature_norm, curvature=1, bias=bias)
+
+
+def scalar(*, feature_norm: Any, curvature: Any, bias: bool = True) -> ScalarLoss:
+    """Any loss φ(x·θ) with φ convex and a `curvature`-Lipschitz derivative."""
+    if not isinstance(bias, bool):
+        raise ArgumentError("bias", bias, "neither True nor False", "say whether a constant 1 is appended to x")
+    return ScalarLoss(_positive("feature_norm", feature_norm), _positive("curvature", curvature), bias)
+
+
+def softmax(*, classes: Any, feature_norm: Any) -> SoftmaxLoss:
+    """Softmax regression; two classes are `classes=2`, one score for each."""
+    if isinstance(classes, str) or not LETTERS["classes"].admits(to_fraction("classes", classes)):
+        raise ArgumentError("classes", classes, "there is nothing to classify", "give a whole number, at least 2")
+    return SoftmaxLoss(int(classes), _positive("feature_norm", feature_norm))
+
+
+def vouched(*, lipschitz: Any) -> VouchedLipschitz:
+    """You vouch that the clipped update, regulariser included, is `lipschitz`-Lipschitz; it is printed as your word."""
+    return VouchedLipschitz(_positive("lipschitz", lipschitz))
+
+
+LOSSES = ("logistic", "huber", "scalar", "softmax")
+"""The losses that have a name; what each asks for is what its function here takes."""
+
+
+def named_loss(name: object, **facts: Any) -> Update:
+    """A loss by its name, for the command line and for files."""
+    makers = {"logistic": logistic, "huber": huber, "scalar": scalar, "softmax": softmax}
+    if name not in makers:
+        raise ArgumentError(
+            "loss", name, "no loss for which a contraction is proved", f"use one of {', '.join(LOSSES)}"
+        )
+    wanted = {"scalar": ("feature_norm", "curvature"), "softmax": ("feature_norm", "classes")}.get(
+        str(name), ("feature_norm",)
+    )
+    allowed = (*wanted, *(() if name == "softmax" else ("bias",)))
+    for fact, value in facts.items():
+        if fact not in allowed:
+            raise ArgumentError(fact, value, f"loss {name} does not ask for it", f"it asks for {', '.join(allowed)}")
+    for fact in wanted:
+        if facts.get(fact) is None:
+            raise ArgumentError(fact, None, f"loss {name} needs it", f"give {fact}")
+    return makers[str(name)](**facts)
+
+
+def admit_loss(loss: object) -> Update | None:
+    """What a run was told about its loss, or an error."""
+    if loss is None or isinstance(loss, (ScalarLoss, SoftmaxLoss, VouchedLipschitz)):
+        return loss
+    raise ArgumentError(
+        "loss",
+        loss,
+        f"a {type(loss).__name__} is no loss",
+        "give logistic(…), huber(…), scalar(…), softmax(…) or vouched(…)",
+    )
+
+
+def _positive(name: str, value: object) -> Fraction:
+    result = to_fraction(name, value)
+    if result <= 0:
+        raise ArgumentError(name, value, "must be positive", "give a number > 0")
+    return result
+
+
+def _best_rate(setting: Setting, L: Fraction) -> tuple[str, Fraction]:
+    """The larger of the two contractions, rounded down to a short decimal; at most 0 where there is none."""
+    found = []
+    for label in RATES:
+        try:
+            found.append((label, Fraction(statement(label).enclose(setting, L=L).decimals(12)[0])))
+        except HsdpError:  # a step too long for the statement, or a value too close to 0 to tell
+            found.append((label, Fraction(0)))
+    return max(found, key=lambda pair: pair[1])
+
+
+def _remedies(setting: Setting, L: Fraction) -> str:
+    """What would be enough, each remedy found by trying it."""
+    found = [f"max_grad_norm >= {gradient_bound(L)}, which never bites", "two classes"]
+    if "lam" not in setting:
+        return f"use weight_decay, with {' or '.join(found)} or a small learning_rate"
+    for halvings in range(1, 41):
+        rate = setting["eta"] / 2**halvings
+        if _best_rate(setting.replace(eta=rate), L)[1] > 0:
+            return f"use {', or '.join([f'learning_rate <= {float(rate):.3g}', *found])}"
+    lost = setting["lam"] - max(
+        statement(f"{SOFTMAX}:{name}").enclose(setting, L=L).lo for name in ("active", "active_clip")
+    )
+    return f"use {', or '.join([f'weight_decay > {float(lost):.4g} (with a small step)', *found])}"
+
+
+def gradient_bound(feature_norm: Fraction) -> str:
+    """The largest norm of an unclipped softmax gradient (beside prop:smooth), in six digits, rounded up."""
+    from ..enclosure import value_of
+    from ..nodes import undisplay
+    from ..program import compile_expression
+
+    ((_, expression),) = statement("prop:smooth").also
+    return value_of(compile_expression(undisplay(expression)), {"L": feature_norm}).decimals(6)[1]

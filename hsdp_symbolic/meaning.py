@@ -1,0 +1,126 @@
+"""What a statement is about, as types: how batches are made, who the neighbours are, what is seen, what is bounded.
+
+Code decides by these and by nothing else; the sentences a reader sees are made from them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum, auto
+
+
+class Scheme(StrEnum):
+    """How the batches of an algorithm are made."""
+
+    NONE = ""
+    """A lemma bounds no algorithm."""
+    FIXED = "fixed"
+    SHUFFLE = "shuffle"
+    RESHUFFLE = "reshuffle"
+    WITHOUT_REPLACEMENT = "without_replacement"
+    FULL_BATCH = "full_batch"
+    POISSON = "poisson"
+
+    @property
+    def draws_afresh(self) -> bool:
+        """Whether every step draws its batch from all records, so that no step belongs to an epoch."""
+        return self in (Scheme.WITHOUT_REPLACEMENT, Scheme.POISSON)
+
+    @property
+    def goes_through_epochs(self) -> bool:
+        """Whether an epoch takes the records in turn, each at most once."""
+        return self in (Scheme.FIXED, Scheme.SHUFFLE, Scheme.RESHUFFLE)
+
+
+SCHEMES = tuple(scheme for scheme in Scheme if scheme is not Scheme.NONE)
+"""The ways of making batches that a run may have."""
+
+
+class Neighbouring(StrEnum):
+    """Which datasets must not be told apart."""
+
+    REPLACE_ONE = "replace_one"
+    ADD_REMOVE = "add_remove"
+
+    @property
+    def words(self) -> str:
+        how = "replaced" if self is Neighbouring.REPLACE_ONE else "added or removed"
+        return f"neighbouring datasets differ in one record, {how}"
+
+
+class Released(StrEnum):
+    """Which iterates may be seen."""
+
+    LAST = "last"
+    EVERY = "every"
+
+    @property
+    def words(self) -> str:
+        return "only the last iterate is released" if self is Released.LAST else "every iterate may be released"
+
+
+class Quantity(StrEnum):
+    """What a statement bounds."""
+
+    DIVERGENCE = auto()
+    """The Rényi divergence of what a run releases: the ε of (α, ε)-Rényi differential privacy."""
+    DIVERGENCE_ADDED = auto()
+    """What one step adds to a Rényi divergence."""
+    DIVERGENCE_STEP = auto()
+    """What becomes of a Rényi divergence in one step, or in part of one."""
+    DIVERGENCE_MIXTURE = auto()
+    INFORMATION = auto()
+    LOG_SOBOLEV = auto()
+    EPSILON = auto()
+    """The ε of (ε, δ)-differential privacy, from a Rényi divergence."""
+    DELTA = auto()
+    SMOOTHNESS = auto()
+    CONVEXITY = auto()
+    CONTRACTION = auto()
+    """A λ′ for which the update is (1 − ηλ′)-Lipschitz."""
+
+
+class Asks(StrEnum):
+    """What a bound on a run asks of the update, besides bounded gradients."""
+
+    NOTHING = auto()
+    """Composition: each step is a Gaussian mechanism, whatever is done with what it released."""
+    CONTRACTION = auto()
+    """The update is (1 − ηλ)-Lipschitz; where the loss is smooth and strongly convex, it is."""
+    STRONGLY_CONVEX = auto()
+    CONVEX = auto()
+    SOFTMAX = auto()
+    """Clipped logistic regression as in Section 5 of the paper."""
+
+    def words(self, neighbouring: Neighbouring) -> str:
+        if self is Asks.SOFTMAX:
+            return FEATURES
+        if self is Asks.NOTHING and neighbouring is Neighbouring.ADD_REMOVE:
+            return "the gradient of every record has norm at most S_g"
+        sensitivity = "total gradients have l2-sensitivity S_g"
+        if self is Asks.NOTHING:
+            return sensitivity
+        kind = "convex" if self is Asks.CONVEX else "λ-strongly convex"
+        return f"the loss of every record is β-smooth and {kind}; {sensitivity}"
+
+
+FEATURES = "features are clipped to norm L and a constant 1 is appended; labels are one-hot"
+
+
+@dataclass(frozen=True)
+class Terms:
+    """The terms on which a statement bounds a run."""
+
+    neighbouring: Neighbouring
+    released: Released
+    asks: Asks
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return self.asks.words(self.neighbouring), f"{self.released.words}; {self.neighbouring.words}"
+
+
+COMPOSITION = Terms(Neighbouring.REPLACE_ONE, Released.EVERY, Asks.NOTHING)
+BY_CONTRACTION = Terms(Neighbouring.REPLACE_ONE, Released.LAST, Asks.CONTRACTION)
+BY_STRONG_CONVEXITY = Terms(Neighbouring.REPLACE_ONE, Released.LAST, Asks.STRONGLY_CONVEX)
+BY_CONVEXITY = Terms(Neighbouring.REPLACE_ONE, Released.LAST, Asks.CONVEX)
