@@ -13,8 +13,10 @@ from .calibrate import Calibration, Unreachable, calibrate
 from .compare import Comparison, Crossover, compare
 from .conversion import delta_at, epsilon_at
 from .guarantee import Considered, Guarantee, Margin, delta, epsilon
-from .library import TrainingRun, training_run
+from .library import training_run
+from .run import Leftover, TrainingRun
 from .several import Part, Total, delta_of_all, epsilon_of_all
+from .update import huber, logistic, scalar, softmax, vouched
 
 __all__ = [
     "Calibration",
@@ -24,6 +26,7 @@ __all__ = [
     "DoesNotCompose",
     "Guarantee",
     "HiddenStateAccountant",
+    "Leftover",
     "Margin",
     "Part",
     "Total",
@@ -37,5 +40,10 @@ __all__ = [
     "epsilon",
     "epsilon_at",
     "epsilon_of_all",
+    "huber",
+    "logistic",
+    "scalar",
+    "softmax",
     "training_run",
+    "vouched",
 ]

@@ -9,24 +9,23 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, MutableMapping
 from copy import deepcopy
-from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ArgumentError
+from ..meaning import Scheme
 from ..setting import to_fraction
-from .candidates import check_neighbouring, check_scheme, is_released
+from .candidates import check_neighbouring, check_scheme, needs_hidden_state
 from .conversion import admit_delta, admit_epsilon
-from .guarantee import Guarantee, delta, epsilon
-from .library import TrainingRun, admit_count, training_run
+from .guarantee import Guarantee, bounds_for, delta, epsilon
+from .library import admit_count, training_run
+from .run import TrainingRun, admit_leftover, batches_in
 from .several import Part, Total, delta_of_all, epsilon_of_all
 
 if TYPE_CHECKING:
     from ..statement import Statement
 
 MECHANISM = "hidden_state"
-_SAMPLED = ("poisson", "without_replacement")
-"""Schemes in which every step draws its batch afresh, so that a step is like any other wherever it stands."""
 _WHAT_COMPOSES = (
     "what does compose: (1) all iterates released, HiddenStateAccountant(…, released=True), which accounts by "
     "composition; (2) end this run here, begin another from the released iterate with an accountant of its own (and "
@@ -45,17 +44,20 @@ class HiddenStateAccountant:
     """Counts the steps of one training run and gives its certified ε.
 
     What a step does not say is said here: how batches are made (`scheme`), the dataset's size `n` and the `batch_size`
-    (for Poisson sampling the sample rate will do), and what hidden-state bounds need besides: `learning_rate`, the clip
-    norm (`max_grad_norm` or `clip_norm`), strong convexity `lam` and smoothness `beta` of the regularised loss. These
-    hold for the whole run. With `released=True` every iterate may be seen, and composition alone is used.
+    (for Poisson sampling the sample rate will do), the clip norm (`max_grad_norm` or `clip_norm`), what becomes of
+    records that fill no batch (`leftover`, and then the `divisor`), and what hidden-state bounds need besides:
+    `learning_rate`, `weight_decay` and the `loss`, as for `training_run`. These hold for the whole run. With
+    `released=True` every iterate may be seen, and composition alone is used.
 
+    >>> from hsdp_symbolic.accounting import logistic
     >>> accountant = HiddenStateAccountant(
-    ...     scheme="shuffle", n=50, batch_size=2, learning_rate="0.02", max_grad_norm=2, lam=1, beta=4
+    ...     scheme="shuffle", n=1344, batch_size=64, learning_rate="0.5", max_grad_norm=1, weight_decay="0.01",
+    ...     loss=logistic(feature_norm=1),
     ... )
-    >>> for _ in range(40 * 25):
-    ...     accountant.step(noise_multiplier=20, sample_rate=1 / 25)
+    >>> for _ in range(15 * 21):
+    ...     accountant.step(noise_multiplier=8, sample_rate=1 / 21)
     >>> round(accountant.get_epsilon(delta=1e-5), 6)
-    0.306368
+    1.048777
     """
 
     history: list[tuple[Any, Any, int]]
@@ -70,37 +72,47 @@ class HiddenStateAccountant:
         learning_rate: Any = None,
         max_grad_norm: Any = None,
         clip_norm: Any = None,
+        weight_decay: Any = None,
+        loss: Any = None,
+        leftover: Any = None,
+        divisor: Any = None,
         lam: Any = None,
         beta: Any = None,
         neighbouring: str | None = None,
         released: bool = False,
     ) -> None:
         self.scheme = check_scheme(scheme)
-        self.neighbouring = check_neighbouring(scheme, neighbouring)
+        self.neighbouring = check_neighbouring(self.scheme, neighbouring)
         if not isinstance(released, bool):
             raise ArgumentError("released", released, "neither True nor False", "give one of the two")
         self.released = released
-        if scheme == "full_batch" and batch_size is None:
+        if self.scheme is Scheme.FULL_BATCH and batch_size is None:
             batch_size = n
-        if (n is None) != (batch_size is None) or (n is None and scheme != "poisson"):
+        if (n is None) != (batch_size is None) or (n is None and self.scheme is not Scheme.POISSON):
             name = "n" if n is None else "batch_size"
             raise ArgumentError(name, None, f"scheme {scheme} needs it", f"pass {name}=…")
         for name, count in (("n", n), ("batch_size", batch_size)):
             if count is not None:
                 admit_count(name, count)
-        if scheme == "full_batch" and batch_size != n:
+        if self.scheme is Scheme.FULL_BATCH and batch_size != n:
             raise ArgumentError("batch_size", batch_size, f"a full batch holds all n = {n} records", "leave it out")
         self._facts: dict[str, Any] = {
             "learning_rate": learning_rate,
             "max_grad_norm": max_grad_norm,
             "clip_norm": clip_norm,
+            "weight_decay": weight_decay,
+            "loss": loss,
+            "leftover": leftover,
+            "divisor": divisor,
             "lam": lam,
             "beta": beta,
         }
         self._n, self._batch_size = n, batch_size
+        self._leftover = None if leftover is None else admit_leftover(leftover)
         self.history = []
         self._released_after: int | None = None
-        self._run(1, self._usual_rate() or 1, 1)  # so that bad facts are refused now
+        run = self._run(1, self._usual_rate() or 1, 1)  # so that bad facts are refused now
+        bounds_for(run, self.scheme, self.neighbouring, _nothing)
 
     def step(self, *, noise_multiplier: Any, sample_rate: Any) -> None:
         """One update was made with this noise and sample rate."""
@@ -155,17 +167,7 @@ class HiddenStateAccountant:
         parts, options = self._parts(), self._options(orders)
         if len(parts) > 1:
             return epsilon_of_all(parts, delta=delta, **options)
-        run = parts[0].run
-        found = epsilon(run, delta=delta, scheme=self.scheme, **options)
-        steps = run.steps if isinstance(run, TrainingRun) else None
-        if steps is None or found.hidden_state or self.released or self.scheme == "poisson":
-            return found
-        batches = self._batches()
-        note = (
-            f"{steps} steps end within an epoch of {batches}; hidden-state bounds hold at its end, so this is "
-            f"composition (next end: {-(-steps // batches) * batches} steps)"
-        )
-        return replace(found, note=note)
+        return epsilon(parts[0].run, delta=delta, scheme=self.scheme, **options)
 
     def __len__(self) -> int:
         """Number of steps so far."""
@@ -213,14 +215,22 @@ class HiddenStateAccountant:
 
     def _fingerprint(self) -> dict[str, str]:
         """The facts as exact text, so that they can be compared after any kind of storage."""
-        facts = self._run(1, self._usual_rate() or 1, 1).setting.replace(K=None).exact_strings()
-        return {"scheme": self.scheme, "neighbouring": self.neighbouring, "released": str(self.released), **facts}
+        run = self._run(1, self._usual_rate() or 1, 1)
+        told = {"update": run.update, "leftover": run.leftover, "divisor": run.divisor, "released": self.released}
+        return {
+            "scheme": self.scheme.value,
+            "neighbouring": self.neighbouring.value,
+            **{name: str(fact) for name, fact in told.items()},
+            **run.setting.replace(K=None).exact_strings(),
+        }
 
     def _options(self, orders: Iterable[Any] | None) -> dict[str, Any]:
         return {"neighbouring": self.neighbouring, "orders": orders, "refuse": _hidden if self.released else None}
 
     def _batches(self) -> int:
-        return 1 if self._n is None or self._batch_size is None else self._n // self._batch_size
+        if self._n is None or self._batch_size is None:
+            return 1
+        return batches_in(self._n, self._batch_size, self._leftover)
 
     def _usual_rate(self) -> Fraction | None:
         return None if self._n is None or self._batch_size is None else Fraction(self._batch_size, self._n)
@@ -239,7 +249,7 @@ class HiddenStateAccountant:
                 new,
                 f"it was {old} for {len(self)} steps, and hidden-state bounds hold for runs of one kind of step",
             )
-        if self.scheme not in _SAMPLED and len(self) % self._batches():
+        if not self.scheme.draws_afresh and len(self) % self._batches():
             raise ArgumentError(
                 name, new, f"it changes within an epoch of {self._batches()} steps", "change it at the end of an epoch"
             )
@@ -252,7 +262,7 @@ class HiddenStateAccountant:
             raise DoesNotCompose("history", self.history, "parameters change in mid-run")
         parts = [Part(self._run(*_entry(entry)), self.scheme) for entry in self.history]
         for part in parts[:-1]:
-            if self.scheme not in _SAMPLED and isinstance(part.run, TrainingRun) and part.run.steps is not None:
+            if not self.scheme.draws_afresh and isinstance(part.run, TrainingRun) and part.run.steps is not None:
                 raise ArgumentError(
                     "history", self.history, "parameters change within an epoch", "change them at the end of an epoch"
                 )
@@ -260,7 +270,7 @@ class HiddenStateAccountant:
 
     def _run(self, noise_multiplier: Any, sample_rate: Any, steps: Any) -> TrainingRun:
         facts = {name: value for name, value in self._facts.items() if value is not None}
-        if self.scheme == "poisson":
+        if self.scheme is Scheme.POISSON:
             rate = _exact_rate(sample_rate)
             return training_run(noise_multiplier=noise_multiplier, sample_rate=rate, steps=steps, **facts)
         run = training_run(
@@ -276,12 +286,16 @@ class HiddenStateAccountant:
         allowed = {usual, Fraction(1, self._batches())}
         if not any(abs(rate - each) <= each / 10**12 for each in allowed):
             problem = f"batches of {self._batch_size} from n = {self._n} have rate {usual}"
-            remedy = "pass that rate; if a data loader adds a shorter last batch, drop it (drop_last=True)"
+            remedy = "say how the batches were really made: n, batch_size, and leftover if the last batch is shorter"
             raise ArgumentError("sample_rate", sample_rate, problem, remedy)
 
 
 def _hidden(found: Statement) -> str:
-    return "" if is_released(found) else "every iterate may be seen"
+    return "every iterate may be seen" if needs_hidden_state(found) else ""
+
+
+def _nothing(found: Statement) -> str:
+    return "only the facts of the run are looked at"
 
 
 def _exact_rate(sample_rate: object) -> Fraction:

@@ -22,7 +22,9 @@ from .candidates import check_scheme
 from .conversion import admit_delta, admit_epsilon
 from .effort import admit_effort
 from .guarantee import Guarantee, bounds_for, epsilon
-from .library import TrainingRun, training_run
+from .library import training_run
+from .run import TrainingRun, as_run
+from .update import Unclipped
 
 TOLERANCE = 1e-6
 """How far below the target the certified ε may stay, for continuous parameters; relative to a target below 1."""
@@ -31,7 +33,7 @@ _WIDEST = 300.0
 """Noise is sought between 10^−300 and 10^300 times the unit."""
 _SCAN = 48
 
-Make = Callable[[Any], Setting | TrainingRun]
+Make = Callable[[Any], TrainingRun]
 
 
 class Unreachable(ArgumentError):
@@ -64,7 +66,7 @@ class Calibration:
 
 
 def calibrate(
-    run: Setting | None = None,
+    run: Setting | TrainingRun | None = None,
     /,
     *,
     target_epsilon: Any,
@@ -79,7 +81,7 @@ def calibrate(
     """The smallest noise, largest K, largest batch size or smallest λ that meets (target_epsilon, delta).
 
     Give either a `Setting` without the parameter solved for (`sigma`, `K`, `b` or `lam`), or the keywords of
-    `training_run` without it (`noise_multiplier`, `epochs`, `batch_size` or `lam`).
+    `training_run` without it (`noise_multiplier`, `epochs`, `batch_size` or, to solve for "lam", `weight_decay`).
 
     >>> found = calibrate(target_epsilon=1, delta="1e-5", scheme="poisson", sample_rate="0.01", steps=1000)
     >>> round(float(found.value), 5), found.guarantee.epsilon <= 1
@@ -107,20 +109,28 @@ def calibrate(
     return problem.largest_batch() if solve_for == "b" else problem.smallest_convexity()
 
 
-def _maker(run: Setting | None, solve_for: str, parameters: dict[str, Any]) -> Make:
+def _maker(run: Setting | TrainingRun | None, solve_for: str, parameters: dict[str, Any]) -> Make:
     """The run as a function of the parameter solved for."""
     if not isinstance(solve_for, str) or solve_for not in SOLVABLE:
         raise ArgumentError("solve_for", solve_for, "cannot be solved for", f"use one of {', '.join(SOLVABLE)}")
     if run is not None:
-        if not isinstance(run, Setting) or parameters:
+        told = as_run(run)
+        if parameters:
             raise ArgumentError("run", run, "give a Setting, or keywords, not both", "see help(calibrate)")
+        if not isinstance(told.update, Unclipped):
+            raise ArgumentError("run", run, "its noise was made from keywords", "give the keywords instead")
         if solve_for == "noise_multiplier":
             raise ArgumentError("solve_for", solve_for, "a Setting has sigma instead", "use solve_for='sigma'")
         changes = "sigma_squared" if solve_for == "sigma" else solve_for
-        return lambda value: run.replace(**{changes: value**2 if solve_for == "sigma" else value})
+
+        def changed(value: Any) -> TrainingRun:
+            setting = told.setting.replace(**{changes: value**2 if solve_for == "sigma" else value})
+            return replace(told, setting=setting)
+
+        return changed
     if solve_for == "sigma":
         raise ArgumentError("solve_for", solve_for, "needs a Setting", "use solve_for='noise_multiplier'")
-    name = {"K": "epochs", "b": "batch_size"}.get(solve_for, solve_for)
+    name = {"K": "epochs", "b": "batch_size", "lam": "weight_decay"}.get(solve_for, solve_for)
     if parameters.get(name) is not None:
         raise ArgumentError(name, parameters[name], "is what is solved for", f"leave out {name}")
     if solve_for == "K" and parameters.get("steps") is not None:
@@ -155,7 +165,7 @@ class _Problem:
         from .. import symbols
         from ..monotone import trend
 
-        bounds, _, _ = bounds_for(self.make(value), self.scheme, self.neighbouring)
+        bounds = bounds_for(self.make(value), self.scheme, self.neighbouring).bounds
         trends = (trend(bound.statement.expr, getattr(symbols, letter)) for bound in bounds)
         return all(found is not None and found in (0, direction) for found in trends)
 
@@ -251,8 +261,7 @@ class _Problem:
 
     def largest_batch(self) -> Calibration:
         """By going through batch sizes from n down; n/b jumps, so nothing is monotone."""
-        run = self.make(1)
-        setting = run.setting if isinstance(run, TrainingRun) else run
+        setting = self.make(1).setting
         if "n" not in setting:
             raise ArgumentError("n", None, "needed to solve for the batch size", "give n")
         ticker = Ticker()
@@ -276,10 +285,17 @@ class _Problem:
     def smallest_convexity(self) -> Calibration:
         """By a scan from the largest λ the hypotheses allow, then closing in on the last that fails."""
         run = self.make(Fraction(1, 10**40))
-        setting = run.setting if isinstance(run, TrainingRun) else run
+        footing = run.footing()
+        setting = footing.setting
+        if footing.lacks:
+            raise ArgumentError("lam", None, footing.lacks, footing.helps)
         if "beta" not in setting or "eta" not in setting:
             raise ArgumentError("beta", None, "needed to solve for lam", "give beta and the step size")
-        most = min(setting["beta"], (2 / setting["eta"] - setting["beta"]) * Fraction(10**9 - 1, 10**9))
+        near = Fraction(10**9 - 1, 10**9)
+        if isinstance(run.update, Unclipped):
+            most = min(setting["beta"], (2 / setting["eta"] - setting["beta"]) * near)
+        else:  # β grows with the regulariser
+            most = (1 / setting["eta"] - (setting["beta"] - setting["lam"]) / 2) * near
         if most <= 0:
             raise ArgumentError(
                 "eta", setting["eta"], f"no loss of smoothness beta = {setting['beta']} bears it", "choose eta < 2/beta"

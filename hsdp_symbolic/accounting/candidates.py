@@ -16,15 +16,15 @@ from ..catalogue import labels, scheme_of, statement
 from ..enclosure import Enclosure
 from ..errors import ArgumentError, HsdpError, MissingArgument, TooManySteps
 from ..letters import LETTERS, PARAMETERS
+from ..meaning import SCHEMES, Neighbouring, Quantity, Released, Scheme
 from ..setting import Setting
+from ..standing import require_standing
 from ..statement import Statement
 from .effort import NORMAL, Effort, check_work, is_long, sketch, width
 
 if TYPE_CHECKING:
     from ..arrays import Array
 
-SCHEMES = ("fixed", "shuffle", "reshuffle", "without_replacement", "full_batch", "poisson")
-NEIGHBOURING = ("replace_one", "add_remove")
 MOST_BATCHES_TRIED = 1000
 """Where it is not proved which batch is the worst, all are tried, up to this number."""
 NEGLIGIBLE = Fraction(1, 2**100)
@@ -33,12 +33,9 @@ LONGEST_RECURSION = 5 * 10**4
 _AVAILABLE = frozenset({letter.name for letter in PARAMETERS} | {"alpha", "j0"})
 _BOUNDS_A_RUN = ("theorem", "corollary", "baseline")
 """Kinds of statement that do; a law is of one loss, and an equation may be about one epoch."""
-ADD_REMOVE = "mironov2019"
-"""The one statement for datasets that differ by a record added or removed."""
 QUASI_CONVEX = "a random order costs no more than the worst fixed one (Rényi divergence is quasi-convex)"
 ANY_ORDER = "composition does not mind in which order the batches come"
 POISSON_TOO = "a Poisson batch also holds the record with probability b/n, independently of the rest"
-HALVED = "gradients are clipped to norm S_g/2, which is the sensitivity to a record added or removed"
 
 
 @dataclass(frozen=True)
@@ -53,7 +50,7 @@ class Bound:
     setting: Setting
     places: tuple[Mapping[str, Any], ...]
     scale: Fraction
-    neighbouring: str
+    neighbouring: Neighbouring
     why: str = ""
     rtol: Fraction | None = None
     """The relative width of an enclosure, for what is computed on a grid."""
@@ -64,8 +61,8 @@ class Bound:
 
     @property
     def hidden_state(self) -> bool:
-        """Whether the bound fails if intermediate iterates are seen; assumed unless the statement says otherwise."""
-        return not is_released(self.statement)
+        """Whether the bound fails if intermediate iterates are seen."""
+        return needs_hidden_state(self.statement)
 
     @property
     def same_laws(self) -> bool:
@@ -134,54 +131,64 @@ class Bound:
             return math.inf
 
 
-def is_released(found: Statement) -> bool:
-    """Whether a statement allows every iterate to be released."""
-    return any("every iterate may be released" in assumption for assumption in found.assumes)
+def needs_hidden_state(found: Statement) -> bool:
+    """Whether a statement bounds the last iterate only."""
+    return found.released is Released.LAST
 
 
-def check_scheme(scheme: object) -> str:
+def check_scheme(scheme: object) -> Scheme:
     if not isinstance(scheme, str) or scheme not in SCHEMES:
         raise ArgumentError("scheme", scheme, "no such way of making batches", f"use one of {', '.join(SCHEMES)}")
-    return scheme
+    return Scheme(scheme)
 
 
-def check_neighbouring(scheme: str, neighbouring: object) -> str:
+def check_neighbouring(scheme: Scheme, neighbouring: object) -> Neighbouring:
     """The neighbouring relation to account for; for Poisson sampling both exist and add_remove is the default."""
     if neighbouring is None:
-        return "add_remove" if scheme == "poisson" else "replace_one"
-    if not isinstance(neighbouring, str) or neighbouring not in NEIGHBOURING:
-        raise ArgumentError("neighbouring", neighbouring, "no such relation", f"use {' or '.join(NEIGHBOURING)}")
-    if neighbouring == "add_remove" and scheme != "poisson":
+        return Neighbouring.ADD_REMOVE if scheme is Scheme.POISSON else Neighbouring.REPLACE_ONE
+    if not isinstance(neighbouring, str) or neighbouring not in list(Neighbouring):
+        raise ArgumentError("neighbouring", neighbouring, "no such relation", f"use {' or '.join(Neighbouring)}")
+    if neighbouring == Neighbouring.ADD_REMOVE and scheme is not Scheme.POISSON:
         raise ArgumentError(
-            "neighbouring", neighbouring, f"no statement for {scheme} covers it", "use replace_one, or scheme poisson"
+            "neighbouring",
+            str(neighbouring),
+            f"no statement for {scheme} covers it",
+            "use replace_one, or scheme poisson",
         )
-    return neighbouring
+    return Neighbouring(neighbouring)
 
 
 @cache
-def statements_of(scheme: str) -> tuple[Statement, ...]:
-    """The upper bounds stated for `scheme`, as functions of a setting, an order and a batch."""
-    found = (statement(label) for label in labels() if scheme_of(label) == scheme)
-    return tuple(s for s in found if s.kind in _BOUNDS_A_RUN and s.relation != ">=" and _AVAILABLE.issuperset(s.needs))
+def statements_of(scheme: Scheme) -> tuple[Statement, ...]:
+    """The upper bounds stated for `scheme`, as functions of a setting, an order and a batch; their proofs stand."""
+    found = (statement(label) for label in labels() if scheme_of(label) is scheme)
+    return tuple(map(require_standing, filter(_bounds_a_run, found)))
 
 
-def covering(scheme: str, neighbouring: str) -> Iterator[tuple[Statement, str]]:
+def _bounds_a_run(found: Statement) -> bool:
+    return (
+        found.kind in _BOUNDS_A_RUN
+        and found.quantity is Quantity.DIVERGENCE
+        and found.relation != ">="
+        and _AVAILABLE.issuperset(found.needs)
+    )
+
+
+def covering(scheme: Scheme, neighbouring: Neighbouring) -> Iterator[tuple[Statement, str]]:
     """Statements that bound a run under `scheme`, each with the reason where it is stated for another."""
     for found in statements_of(scheme):
-        if (found.label == ADD_REMOVE) == (neighbouring == "add_remove"):
-            yield found, HALVED if found.label == ADD_REMOVE else ""
-    if scheme == "shuffle":
-        for found in statements_of("fixed"):
-            yield found, ANY_ORDER if is_released(found) else QUASI_CONVEX
-    if scheme == "reshuffle":
-        yield from ((found, ANY_ORDER) for found in statements_of("fixed") if is_released(found))
-    if scheme == "poisson" and neighbouring == "replace_one":
-        yield from ((found, POISSON_TOO) for found in statements_of("without_replacement") if is_released(found))
+        if found.neighbouring is neighbouring:
+            yield found, ""
+    if scheme is Scheme.SHUFFLE:
+        for found in statements_of(Scheme.FIXED):
+            yield found, QUASI_CONVEX if needs_hidden_state(found) else ANY_ORDER
+    elsewhere = {Scheme.RESHUFFLE: (Scheme.FIXED, ANY_ORDER), Scheme.POISSON: (Scheme.WITHOUT_REPLACEMENT, POISSON_TOO)}
+    if scheme in elsewhere and neighbouring is Neighbouring.REPLACE_ONE:
+        other, why = elsewhere[scheme]
+        yield from ((found, why) for found in statements_of(other) if not needs_hidden_state(found))
 
 
-def apply(
-    found: Statement, why: str, setting: Setting, steps: int | None, neighbouring: str, effort: Effort = NORMAL
-) -> Bound:
+def apply(found: Statement, why: str, setting: Setting, steps: int | None, effort: Effort = NORMAL) -> Bound:
     """`found` for this run, or an error that says why it does not apply, `TooMuchWork` if the `effort` forbids it.
 
     `steps` is given unless it is K·n/b.
@@ -195,26 +202,28 @@ def apply(
         setting, scale = _partial_epochs(found, setting, steps)
     _check_length(found, setting)
     check_work(found, setting, effort)
-    if found.label == ADD_REMOVE:
+    relation = found.neighbouring
+    assert relation is not None
+    if relation is Neighbouring.ADD_REMOVE:  # clipped to C = S_g/2, a gradient added or removed moves the sum by C
         setting = setting.replace(S_g=setting["S_g"] / 2)
-    return Bound(found, setting, _places(found, setting), scale, neighbouring, why, width(found, setting, effort))
+    return Bound(found, setting, _places(found, setting), scale, relation, why, width(found, setting, effort))
 
 
 def _partial_epochs(found: Statement, setting: Setting, steps: int) -> tuple[Setting, Fraction]:
     """A setting of whole epochs, and by what to multiply its bound, for `steps` that end within an epoch."""
     from ..symbols import K
 
-    batches = int(setting["n"] // setting["b"]) if found.scheme != "full_batch" else 1
+    batches = int(setting["n"] // setting["b"]) if found.scheme is not Scheme.FULL_BATCH else 1
     if steps % batches == 0:
         return setting.replace(K=steps // batches), Fraction(1)
-    if not is_released(found):
+    if needs_hidden_state(found):
         raise ArgumentError(
             "steps",
             steps,
             f"{found.label} holds at the end of an epoch of n/b = {batches} steps",
             f"stop at steps = {max(1, steps // batches) * batches}",
         )
-    if found.scheme in ("poisson", "without_replacement") and not (found.expr / K).has(K):
+    if found.scheme.draws_afresh and not (found.expr / K).has(K):
         return setting.replace(K=1), Fraction(steps, batches)
     return setting.replace(K=-(-steps // batches)), Fraction(1)  # a record is used at most once in each epoch begun
 
@@ -224,7 +233,7 @@ def _check_length(found: Statement, setting: Setting) -> None:
     from ..nodes import Accumulated, Compounded
 
     if found.expr.has(Accumulated, Compounded):
-        steps = int(setting["K"] * (1 if found.scheme == "full_batch" else setting["n"] // setting["b"]))
+        steps = int(setting["K"] * (1 if found.scheme is Scheme.FULL_BATCH else setting["n"] // setting["b"]))
         if steps > LONGEST_RECURSION and setting["eta"] * setting["lam"] * LONGEST_RECURSION < 20:
             raise TooManySteps(steps, "a recursion")
 

@@ -11,12 +11,12 @@ from typing import Any
 from ..errors import ArgumentError, HsdpError
 from ..progress import Ticker
 from ..setting import Setting
-from .candidates import Bound
 from .conversion import Goal, admit_delta
 from .effort import Effort, admit_effort
-from .guarantee import Considered, bounds_for, certified
-from .library import TrainingRun, admit_count
+from .guarantee import Candidates, bounds_for, certified, nothing_holds
+from .library import admit_count
 from .orders import Best, admit_orders, minimum
+from .run import TrainingRun, as_run
 
 TIE = 1e-9
 """Bounds that differ by less, relatively, count as equal (several coincide at K = 1)."""
@@ -67,14 +67,14 @@ def compare(
     >>> compare(run, delta="1e-5", scheme="shuffle", epochs=[1, 40]).epochs
     (1, 40)
     """
-    setting = run.setting if isinstance(run, TrainingRun) else run
+    told = as_run(run)
     if isinstance(run, TrainingRun) and run.steps is not None:
         raise ArgumentError("steps", run.steps, "no whole number of epochs", "give epochs")
     probability = admit_delta(delta)
     wanted = admit_orders(orders)
     goal = Goal("epsilon", probability)
-    chosen = _epochs(setting, epochs)
-    table = _Table(setting, goal, scheme, neighbouring, wanted, admit_effort(effort))
+    chosen = _epochs(told.setting, epochs)
+    table = _Table(told, goal, scheme, neighbouring, wanted, admit_effort(effort))
     ticker = Ticker()
     for K in reversed(chosen):  # one sketch of the longest run holds all shorter ones
         ticker.say(f"K = {K}")
@@ -86,15 +86,15 @@ def compare(
     ticker.clear()
     names = list(dict.fromkeys(label for row in rows for label in row))
     names.sort(key=lambda label: min(row[label].upper for row in rows if label in row))
-    _, refused, relation = bounds_for(setting.replace(K=chosen[0]), scheme, neighbouring, effort=admit_effort(effort))
+    shortest = table.candidates(chosen[0])
     return Comparison(
         scheme=scheme,
-        neighbouring=relation,
-        delta=float(probability),
+        neighbouring=shortest.neighbouring,
+        delta=goal.reported(),
         epochs=tuple(chosen),
         curves=tuple((label, tuple(row[label].upper if label in row else None for row in rows)) for label in names),
         crossovers=tuple(crossovers),
-        does_not_apply=tuple({**{entry.label: entry.reason for entry in refused}, **table.refused}.items()),
+        does_not_apply=tuple({**{entry.label: entry.reason for entry in shortest.refused}, **table.refused}.items()),
     )
 
 
@@ -120,32 +120,32 @@ class _Table:
 
     def __init__(
         self,
-        setting: Setting,
+        run: TrainingRun,
         goal: Goal,
         scheme: str,
         neighbouring: str | None,
         orders: tuple[Fraction | float, ...] | None,
         effort: Effort,
     ) -> None:
-        self._setting, self._goal, self._scheme, self._neighbouring = setting, goal, scheme, neighbouring
+        self._run, self._goal, self._scheme, self._neighbouring = run, goal, scheme, neighbouring
         self._orders, self._effort = orders, effort
         self._rows: dict[int, dict[str, Best]] = {}
         self.refused: dict[str, str] = {}
 
     def row(self, K: int) -> dict[str, Best]:
         if K not in self._rows:
-            bounds, skipped, _ = self._bounds(K)
-            held, lost = certified(bounds, self._goal, self._orders, all_of_them=True)
-            row = {bound.label: found for bound, found in held}
-            for entry in (*skipped, *lost):
+            found = self.candidates(K)
+            held, lost = certified(found.bounds, self._goal, self._orders, all_of_them=True)
+            row = {bound.label: least for bound, least in held}
+            for entry in (*found.refused, *lost):
                 self.refused.setdefault(entry.label, entry.reason)
             if not row:
-                raise ArgumentError("run", self._setting, "no statement applies", f"see why: {self.refused}")
+                raise nothing_holds(found, [*found.refused, *lost])
             self._rows[K] = row
         return self._rows[K]
 
-    def _bounds(self, K: int) -> tuple[list[Bound], list[Considered], str]:
-        return bounds_for(self._setting.replace(K=K), self._scheme, self._neighbouring, effort=self._effort)
+    def candidates(self, K: int) -> Candidates:
+        return bounds_for(self._run.with_epochs(K), self._scheme, self._neighbouring, effort=self._effort)
 
     def winners(self, K: int) -> tuple[str, ...]:
         """The smallest bounds at K: more than one where they coincide."""
@@ -167,7 +167,7 @@ class _Table:
     def _beats(self, K: int, smaller: str, larger: str) -> bool:
         """Whether the bound `larger`, at whatever order, is certainly above the certified value of `smaller`."""
         value = self.row(K)[smaller].value
-        (bound,) = (each for each in self._bounds(K)[0] if each.label == larger)
+        (bound,) = (each for each in self.candidates(K).bounds if each.label == larger)
         try:
             return value is not None and minimum(bound, self._goal, below=value.hi) >= value.hi
         except HsdpError:

@@ -137,6 +137,10 @@ class Goal:
         """The letter that is given."""
         return "delta" if self.seeks == "epsilon" else "epsilon"
 
+    def reported(self) -> float:
+        """What was given, as a double that is never below it: what holds at δ holds at a larger δ."""
+        return Enclosure(self.given, self.given).upper()
+
     def at(self, R: Enclosure, order: Fraction) -> Enclosure:
         """The certified value at one order."""
         if self.seeks == "epsilon":

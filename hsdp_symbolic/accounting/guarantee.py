@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..enclosure import Enclosure
 from ..errors import ArgumentError, HsdpError
+from ..letters import LETTERS
+from ..meaning import Neighbouring, Scheme
 from ..setting import Setting
-from .candidates import ADD_REMOVE, Bound, apply, check_neighbouring, check_scheme, covering, is_released
+from .candidates import Bound, apply, check_neighbouring, check_scheme, covering, needs_hidden_state
 from .conversion import Form, Goal, admit_delta, admit_epsilon, check_form
 from .effort import NORMAL, Effort, TooMuchWork, admit_effort, rank
-from .library import TrainingRun
 from .orders import Best, Loses, admit_orders, best, minimum
+from .run import Covered, TrainingRun, as_run, cover
+from .update import Unclipped
 
 if TYPE_CHECKING:
     from sympy.core.relational import Relational
@@ -56,7 +59,8 @@ class Guarantee:
     The number asked for (`epsilon`, or `delta`) is never below the true value of the bound used; `lower` is the lower
     end of its enclosure. The two differ by rounding only, or by the grid of a dynamic programme (below 1e-3 of ε, but
     for long ones; `effort="thorough"` refines it). `minimum`, if asked for, is a certified lower bound on
-    what any order could have given with this bound. `note` says so where composition is all there is.
+    what any order could have given with this bound. `update` says why the update of the run meets what the bound asks
+    for, `assumed_by_you` what of that is the user's own word. Where composition is used, `note` says why.
     """
 
     epsilon: float
@@ -64,15 +68,30 @@ class Guarantee:
     lower: float
     order: Fraction | float | None
     bound: str
-    scheme: str
-    neighbouring: str
+    scheme: Scheme
+    neighbouring: Neighbouring
     hidden_state: bool
     considered: tuple[Considered, ...]
     hypotheses: tuple[Margin, ...]
     assumptions: tuple[str, ...]
     setting: Setting
+    update: str = ""
+    assumed_by_you: tuple[str, ...] = ()
     minimum: float | None = None
     note: str = ""
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """The bounds that may hold for a run, what becomes of all other statements, and on what terms."""
+
+    covered: Covered
+    scheme: Scheme
+    neighbouring: Neighbouring
+    bounds: list[Bound]
+    refused: list[Considered]
+    hidden: frozenset[str]
+    """Labels of the hidden-state statements for such batches, whether they apply or not."""
 
 
 def bounds_for(
@@ -81,40 +100,60 @@ def bounds_for(
     neighbouring: Any = None,
     refuse: Refuse | None = None,
     effort: Effort = NORMAL,
-) -> tuple[list[Bound], list[Considered], str]:
-    """The bounds that may hold for a run, the statements that cannot and why, and the neighbouring relation.
+) -> Candidates:
+    """The one gate: every statement about such batches, applied to this run or refused with the reason.
 
     `refuse` may rule out a statement for what the caller knows of the run, by returning the reason.
     """
-    setting, steps = _unpack(run)
+    told = as_run(run)
     chosen_scheme = check_scheme(scheme)
     relation = check_neighbouring(chosen_scheme, neighbouring)
-    if chosen_scheme == "full_batch" and isinstance(run, TrainingRun) and setting["b"] != setting["n"]:
-        # σ² and the number of epochs were computed for batches of b: ε would come out far too small
-        raise ArgumentError(
-            "batch_size", int(setting["b"]), f"a full batch holds all n = {setting['n']} records", "give batch_size = n"
-        )
-    bounds, refused = [], []
+    _check_full_batch(told, chosen_scheme)
+    _check_added_record(told, relation)
+    covered = cover(told, chosen_scheme)
+    bounds, refused, hidden = [], [], set()
     for found, why in covering(chosen_scheme, relation):
-        if refuse is not None and (reason := refuse(found)):
+        if needs_hidden_state(found):
+            hidden.add(found.label)
+        reason = _not_met(found, covered) or (refuse(found) if refuse is not None else "")
+        if reason:
             refused.append(Considered(found.label, "does not apply", None, None, reason))
             continue
         try:
-            bounds.append(apply(found, why, setting, steps, relation, effort))
+            bounds.append(apply(found, why, covered.setting, told.steps, effort))
         except TooMuchWork as error:
             refused.append(Considered(found.label, "skipped", None, None, str(error)))
         except HsdpError as error:
             refused.append(Considered(found.label, "does not apply", None, None, str(error)))
-    return bounds, refused, relation
+    return Candidates(covered, chosen_scheme, relation, bounds, refused, frozenset(hidden))
 
 
-def _unpack(run: object) -> tuple[Setting, int | None]:
-    if isinstance(run, Setting):
-        return run, None
-    if isinstance(run, TrainingRun):
-        return run.setting, run.steps
-    raise ArgumentError(
-        "run", run, f"a {type(run).__name__} is no run", "pass Setting(n=…) or training_run(noise_multiplier=…)"
+def _check_full_batch(run: TrainingRun, scheme: Scheme) -> None:
+    """σ² and the number of epochs of a clipped run are for batches of b: with another b, ε would be far too small."""
+    if scheme is Scheme.FULL_BATCH and not isinstance(run.update, Unclipped) and run.setting["b"] != run.setting["n"]:
+        size, records = int(run.setting["b"]), run.setting["n"]
+        raise ArgumentError("batch_size", size, f"a full batch holds all n = {records} records", "give batch_size = n")
+
+
+def _check_added_record(run: TrainingRun, relation: Neighbouring) -> None:
+    """A bound on what replacing a record does is none on what adding one does."""
+    if relation is Neighbouring.ADD_REMOVE and isinstance(run.update, Unclipped):
+        raise ArgumentError(
+            "neighbouring",
+            relation.value,
+            "S_g bounds what replacing a record does, and a gradient may be longer than that",
+            "describe the run by noise_multiplier and max_grad_norm, or use neighbouring = replace_one",
+        )
+
+
+def _not_met(found: Statement, covered: Covered) -> str:
+    """Why the update of this run is not known to do what a statement asks for; empty if it is."""
+    if needs_hidden_state(found) and covered.uncovered:
+        return covered.uncovered
+    if found.asks in covered.footing.provides:
+        return ""
+    return (
+        covered.footing.lacks or "it asks for smooth convex losses; all that is known here is that the update contracts"
     )
 
 
@@ -174,11 +213,11 @@ def _guarantee(
     effort: Effort,
 ) -> Guarantee:
     wanted = admit_orders(orders)
-    bounds, refused, relation = bounds_for(run, scheme, neighbouring, refuse, effort)
-    held, lost = certified(bounds, goal, wanted)
-    refused = lost + refused
+    candidates = bounds_for(run, scheme, neighbouring, refuse, effort)
+    held, lost = certified(candidates.bounds, goal, wanted)
+    refused = lost + candidates.refused
     if not held:
-        raise _nothing_holds(run, scheme, refused)
+        raise nothing_holds(candidates, refused)
     chosen, found = min(held, key=lambda pair: pair[1].upper)
     least = float(minimum(chosen, goal)) if certify_minimum else None
     entries = [
@@ -187,23 +226,25 @@ def _guarantee(
         else Considered(bound.label, "loses", result.upper, result.order, f"{goal.seeks} {result.upper:.6g} is larger")
         for bound, result in held
     ]
-    setting, steps = _unpack(run)
-    given = float(goal.given) or (5e-324 if goal.given else 0.0)
+    footing, given = candidates.covered.footing, goal.reported()
+    considered = tuple(sorted(entries, key=_rank)) + tuple(refused)
     return Guarantee(
         epsilon=found.upper if goal.seeks == "epsilon" else given,
         delta=found.upper if goal.seeks == "delta" else given,
         lower=found.lower,
         order=found.order,
         bound=chosen.label,
-        scheme=scheme,
-        neighbouring=relation,
+        scheme=candidates.scheme,
+        neighbouring=candidates.neighbouring,
         hidden_state=chosen.hidden_state,
-        considered=tuple(sorted(entries, key=_rank)) + tuple(refused),
+        considered=considered,
         hypotheses=tuple(margins(chosen, found.order)),
-        assumptions=_assumptions(chosen, setting, steps, scheme),
-        setting=setting,
+        assumptions=_assumptions(chosen, candidates),
+        setting=candidates.covered.setting,
+        update=footing.why if chosen.hidden_state else "any: each step is a Gaussian mechanism by itself",
+        assumed_by_you=footing.assumed_by_you if chosen.hidden_state else (),
         minimum=least,
-        note=_note(chosen, scheme, relation),
+        note="" if chosen.hidden_state else _why_composition(candidates, considered),
     )
 
 
@@ -240,18 +281,46 @@ def _rank(entry: Considered) -> tuple[bool, float]:
     return entry.verdict != "chosen", entry.value or 0.0
 
 
-def _nothing_holds(run: Any, scheme: str, refused: list[Considered]) -> HsdpError:
+def nothing_holds(candidates: Candidates, refused: Iterable[Considered]) -> HsdpError:
     """The error for a run about which no statement says anything."""
     reasons = "; ".join(f"{entry.label}: {entry.reason}" for entry in refused)
-    return ArgumentError("run", _unpack(run)[0], f"no statement for {scheme} applies", f"see why: {reasons}")
+    setting = candidates.covered.run.setting
+    return ArgumentError("run", setting, f"no statement for {candidates.scheme} applies", f"see why: {reasons}")
 
 
-def _note(chosen: Bound, scheme: str, relation: str) -> str:
-    if chosen.hidden_state:
-        return ""
-    if any(not is_released(found) for found, _ in covering(scheme, relation)):
+def _why_composition(candidates: Candidates, considered: tuple[Considered, ...]) -> str:
+    """Why no hidden-state bound is used: what is missing, or that composition is smaller."""
+    covered, scheme = candidates.covered, candidates.scheme
+    if not candidates.hidden:
+        return f"no hidden-state statement covers {scheme} under {candidates.neighbouring}"
+    entries = [entry for entry in considered if entry.label in candidates.hidden]
+    if any(entry.verdict == "loses" for entry in entries):
         return "composition is the smallest here; it holds even if every iterate is released"
-    return f"no hidden-state statement covers {scheme} under {relation}: this is composition over all iterates"
+    if covered.footing.lacks:
+        return f"{covered.footing.lacks}; {covered.footing.helps}"
+    if covered.uncovered:
+        return covered.uncovered
+    missing = _missing(candidates)
+    if missing:
+        meanings = " and ".join(f"{name} ({LETTERS[name].meaning})" for name in missing)
+        return f"hidden-state bounds need {meanings}, which is not given"
+    if covered.run.steps is not None and scheme is not Scheme.FULL_BATCH:
+        batches, steps = covered.run.batches(), covered.run.steps
+        return (
+            f"{steps} steps end within an epoch of {batches}, and hidden-state bounds hold at its end (the next: "
+            f"{-(-steps // batches) * batches} steps)"
+        )
+    return f"no hidden-state bound applies: {entries[0].reason}"
+
+
+def _missing(candidates: Candidates) -> tuple[str, ...]:
+    """The letters that some hidden-state statement lacks, the fewest; none if one has all it needs."""
+    from ..catalogue import statement
+
+    setting = candidates.covered.setting
+    known = {*setting.values(), "alpha", "j0", "sigma" if "sigma2" in setting else "", "K"}
+    lacking = [tuple(name for name in statement(label).needs if name not in known) for label in candidates.hidden]
+    return min(lacking, key=lambda names: (len(names), names))
 
 
 def margins(bound: Bound, order: Fraction | float | None) -> Iterator[Margin]:
@@ -279,15 +348,18 @@ def _sides(hypothesis: Relational, values: dict[str, Fraction]) -> tuple[float, 
     return (*(sides if hypothesis.lts == hypothesis.lhs else sides[::-1]), slack)
 
 
-def _assumptions(chosen: Bound, setting: Setting, steps: int | None, scheme: str) -> tuple[str, ...]:
-    found = [*chosen.statement.assumes, *([chosen.why] if chosen.why else [])]
-    if chosen.label == ADD_REMOVE:
-        found.append("neighbouring datasets differ in one record, added or removed")
-    if {"n", "b"} <= setting.values().keys() and scheme != "full_batch" and setting["n"] % setting["b"]:
-        left = "" if scheme in ("poisson", "without_replacement") else ", and what is left over is not used"
-        found.append(f"an epoch has n/b = {setting['n'] // setting['b']} steps; b does not divide n{left}")
-    if scheme == "full_batch" and "b" in setting and setting["b"] != setting["n"]:
+def _assumptions(chosen: Bound, candidates: Candidates) -> tuple[str, ...]:
+    """What is assumed of the run and cannot be checked here."""
+    covered, used = candidates.covered, chosen.statement
+    run, setting = covered.run, covered.run.setting
+    words = used.terms.words if used.terms else ()
+    if not isinstance(run.update, Unclipped):  # what the loss must be is settled by the footing
+        words = (f"every record's gradient is clipped to norm {setting['S_g'] / 2}", *words[1:])
+    found = [*words, *used.assumes, *([chosen.why] if chosen.why else []), *covered.words]
+    if candidates.scheme.draws_afresh and run.has_leftover():
+        found.append(f"an epoch has n/b = {setting['n'] // setting['b']} steps; b does not divide n")
+    if candidates.scheme is Scheme.FULL_BATCH and "b" in setting and setting["b"] != setting["n"]:
         found.append(f"every step uses all n = {setting['n']} records; b = {setting['b']} plays no part")
-    if steps is not None:
-        found.append(f"{steps} steps, which are no whole number of epochs")
+    if run.steps is not None:
+        found.append(f"{run.steps} steps, which are no whole number of epochs")
     return tuple(found)

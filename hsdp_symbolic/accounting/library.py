@@ -1,169 +1,25 @@
-"""`TrainingRun`: what was run. And the libraries' parameters → the paper's, in one place.
+"""The libraries' parameters → the paper's: the one place where noise multiplier and clip norm become σ² and S_g.
 
 A DP-SGD library updates θ ← θ − lr·(Σ clipped gradients + z·C·N(0, I))/d − lr·λθ, with weight decay λ and a divisor d,
-which is the batch size b unless a library says otherwise. The paper's step is θ ← θ − η·(mean gradient) + √(2ησ²)·N(0, I).
-So η = lr and 2ησ² = (lr·z·C/d)², an exact rational. Replacing one record moves a sum of gradients of norm at most C by up
-to 2C, so S_g = 2C; adding or removing one moves it by C.
+which is the batch size b unless a library says otherwise. The paper's step is θ ← θ − η·(mean gradient) +
+√(2ησ²)·N(0, I). So η = lr and 2ησ² = (lr·z·C/d)², an exact rational. Replacing one record moves a sum of gradients of
+norm at most C by up to 2C, so S_g = 2C; adding or removing one moves it by C.
 """
 
 from __future__ import annotations
 
 import numbers
-from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from fractions import Fraction
 from typing import Any
 
 from ..errors import ArgumentError
 from ..letters import LARGEST_EXPONENT
-from ..meaning import Scheme
 from ..setting import Setting, to_fraction
-from .update import Clipped, Footing, Unclipped, Update, admit_loss
+from .run import ACTUAL, TrainingRun, admit_leftover, batches_in
+from .update import Clipped, Update, admit_loss
 
 REPLACE_ONE_FACTOR = 2
 """S_g over the clip norm, for neighbouring datasets that differ in one record, replaced."""
-
-
-class Leftover(StrEnum):
-    """What becomes of the n mod b records that fill no batch."""
-
-    DROPPED = "dropped"
-    """They are not used in that epoch."""
-    PARTIAL = "partial"
-    """They make a shorter batch, the last of the epoch."""
-    BLANK = "blank"
-    """They make a batch that is filled up with records without gradient."""
-    REPEATED = "repeated"
-    """They make a batch that is filled up with other records, which are then used twice."""
-
-
-ACTUAL = "actual"
-"""As a divisor: every sum of gradients, and its noise, is divided by the number of records in that very batch."""
-
-
-@dataclass(frozen=True)
-class TrainingRun:
-    """What was run: the exact setting, what its update does, and what became of records that fill no batch.
-
-    `steps` is given where it is not K epochs. `divisor` is what a sum of gradients is divided by, unless it is b; the
-    noise of `setting` is that of the run's own divisor. A bare `Setting` stands for `TrainingRun(setting)`: the paper's
-    algorithm, gradients unclipped.
-    """
-
-    setting: Setting
-    steps: int | None = None
-    update: Update = field(default_factory=Unclipped)
-    leftover: Leftover | None = None
-    divisor: int | str | None = None
-
-    def __post_init__(self) -> None:
-        if self.leftover is not None:
-            object.__setattr__(self, "leftover", admit_leftover(self.leftover))
-
-    def has_leftover(self) -> bool:
-        return "n" in self.setting and "b" in self.setting and self.setting["n"] % self.setting["b"] != 0
-
-    def footing(self) -> Footing:
-        """What is known of the update, by itself; `Covered` adds what follows from the batches."""
-        size, divisor = self.setting["b"] if "b" in self.setting else None, self.divisor
-        load = Fraction(size, divisor) if size is not None and isinstance(divisor, int) else Fraction(1)
-        return self.update.footing(self.setting, max(Fraction(1), load))
-
-    def batches(self) -> int:
-        """Steps in an epoch."""
-        return batches_in(int(self.setting["n"]), int(self.setting["b"]), self.leftover)
-
-    def with_epochs(self, K: int) -> TrainingRun:
-        return replace(self, setting=self.setting.replace(K=K), steps=None)
-
-
-def batches_in(n: int, b: int, leftover: Leftover | None) -> int:
-    """Steps in an epoch: one more where what is left over makes a batch of its own."""
-    return -(-n // b) if leftover in (Leftover.PARTIAL, Leftover.BLANK) else n // b
-
-
-def as_run(run: object) -> TrainingRun:
-    """A run, or an error; a setting alone is a run of the paper's algorithm."""
-    if isinstance(run, Setting):
-        return TrainingRun(run)
-    if isinstance(run, TrainingRun):
-        return run
-    raise ArgumentError(
-        "run", run, f"a {type(run).__name__} is no run", "pass Setting(n=…) or training_run(noise_multiplier=…)"
-    )
-
-
-def admit_leftover(leftover: object) -> Leftover:
-    try:
-        return Leftover(leftover)  # type: ignore[arg-type]
-    except ValueError:
-        ways = ", ".join(Leftover)
-        raise ArgumentError("leftover", leftover, "no such way to treat them", f"use one of {ways}") from None
-
-
-def accounted(run: TrainingRun, scheme: Scheme) -> tuple[TrainingRun, tuple[str, ...], str]:
-    """The run whose batches are all alike and cost at least as much; in what words; and what stays uncovered.
-
-    A shorter batch whose sum is divided by the same number as the others' has the same sensitivity and noise, and no
-    larger smoothness: it costs what a full one does, and as the last of its epoch it holds the record with a smaller
-    chance than an equal share, while later is never cheaper. So ⌈n/b⌉ full batches cost at least as much. A batch
-    divided by its own size has a noise of its own; for that there is composition, and where the noise is not scaled
-    along (the paper's letters) nothing.
-    """
-    setting = run.setting
-    if not scheme.goes_through_epochs or not {"n", "b"} <= setting.values().keys():
-        return run, (), ""
-    size, records = int(setting["b"]), int(setting["n"])
-    left, words, uncovered = records % size, [], ""
-    if left and run.leftover is None:
-        raise ArgumentError(
-            "leftover",
-            None,
-            f"n = {records} is no multiple of the batch size {size}, and {left} records are left over in every epoch",
-            "say what becomes of them: leftover='dropped', 'partial' (a shorter batch) or 'blank' (filled up with "
-            "records without gradient)",
-        )
-    if left and run.leftover is Leftover.REPEATED:
-        raise ArgumentError(
-            "leftover",
-            run.leftover.value,
-            "a record that fills up a batch is used twice in an epoch, which no statement covers",
-            "drop what is left over (drop_last), or fill up with records without gradient (leftover='blank')",
-        )
-    if left and run.leftover is Leftover.DROPPED:
-        words.append(f"an epoch has {records // size} batches of {size}; the {left} records left over are not used")
-    if left and run.leftover in (Leftover.PARTIAL, Leftover.BLANK):
-        if run.leftover is Leftover.PARTIAL and isinstance(run.update, Unclipped):
-            raise ArgumentError(
-                "leftover",
-                run.leftover.value,
-                f"the mean over a batch of {left} is {Fraction(size, left)} times as sensitive as over {size}, and the "
-                "paper's noise is the same for both",
-                "drop what is left over, or divide every sum by b, noise included, and describe the run by its "
-                "noise_multiplier and divisor",
-            )
-        if run.leftover is Leftover.PARTIAL and run.divisor is None:
-            raise ArgumentError(
-                "divisor",
-                None,
-                f"the last batch of an epoch has {left} records, the others {size}",
-                f"say what sums of gradients are divided by: divisor={size} for all, or divisor='actual'",
-            )
-        count = records // size + 1
-        words.append(
-            f"an epoch has {count} batches, the last of {left} records only: accounted for as {count} batches of {size}"
-        )
-        if run.divisor == ACTUAL and run.leftover is Leftover.PARTIAL:
-            uncovered = (
-                f"the last batch of an epoch is divided by its own size {left}, so its noise differs from the others', "
-                "and hidden-state statements are about one kind of step"
-            )
-        setting = setting.replace(n=count * size)
-    if isinstance(run.divisor, int) and run.divisor != size:
-        words.append(f"sums over batches of {size} are divided by {run.divisor}")
-        count = int(setting["n"]) // size
-        setting = setting.replace(n=count * run.divisor, b=run.divisor)
-    return replace(run, setting=setting), tuple(words), uncovered
 
 
 def admit_count(name: str, value: object) -> int:

@@ -16,9 +16,10 @@ from ..errors import ArgumentError, HsdpError
 from ..setting import Setting
 from .candidates import Bound
 from .conversion import Goal, admit_delta, admit_epsilon
-from .guarantee import bounds_for
-from .library import TrainingRun, admit_count
+from .guarantee import bounds_for, nothing_holds
+from .library import admit_count
 from .orders import admit_orders, best
+from .run import TrainingRun
 
 if TYPE_CHECKING:
     from ..arrays import Array
@@ -129,26 +130,25 @@ def _total(parts: Iterable[Part], goal: Goal, neighbouring: str | None, orders: 
     for part in parts:
         if not isinstance(part, Part):
             raise ArgumentError("parts", part, f"a {type(part).__name__} is no part", "give Part(run, scheme)")
-        bounds, refused, relation = bounds_for(part.run, part.scheme, neighbouring, refuse)
-        if not bounds:
-            reasons = "; ".join(f"{each.label}: {each.reason}" for each in refused)
-            raise ArgumentError("run", part.run, f"no statement for {part.scheme} applies", f"see why: {reasons}")
-        summands.append((admit_count("count", part.count), tuple(bounds)))
-        relations.add(relation)
+        found = bounds_for(part.run, part.scheme, neighbouring, refuse)
+        if not found.bounds:
+            raise nothing_holds(found, found.refused)
+        summands.append((admit_count("count", part.count), tuple(found.bounds)))
+        relations.add(found.neighbouring)
     if not summands:
         raise ArgumentError("parts", (), "no run at all", "give at least one Part(run, scheme)")
     if len(relations) > 1:
         raise ArgumentError(
             "neighbouring", neighbouring, "the runs differ in it, and such guarantees do not add", "use 'replace_one'"
         )
-    found = best(_Sum(tuple(summands)), goal, admit_orders(orders))
-    order = found.order if isinstance(found.order, Fraction) else Fraction(2)
-    given = float(goal.given) or (5e-324 if goal.given else 0.0)
+    least = best(_Sum(tuple(summands)), goal, admit_orders(orders))
+    order = least.order if isinstance(least.order, Fraction) else Fraction(2)
+    given = goal.reported()
     return Total(
-        epsilon=found.upper if goal.seeks == "epsilon" else given,
-        delta=found.upper if goal.seeks == "delta" else given,
-        lower=found.lower,
-        order=found.order,
+        epsilon=least.upper if goal.seeks == "epsilon" else given,
+        delta=least.upper if goal.seeks == "delta" else given,
+        lower=least.lower,
+        order=least.order,
         bounds=tuple(_least(bounds, order)[0] for _, bounds in summands),
         neighbouring=relations.pop(),
     )

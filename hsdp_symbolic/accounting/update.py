@@ -13,15 +13,18 @@ its `Footing`; a bound that asks for more is not used.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol
 
-from ..catalogue import statement
+from ..catalogue import statement as registered
 from ..errors import ArgumentError, HsdpError, HypothesisError
 from ..letters import LETTERS
 from ..meaning import Asks
 from ..setting import Setting, to_fraction
+from ..standing import require_standing
+from ..statement import Statement
 
 EVERYTHING = frozenset({Asks.NOTHING, Asks.CONTRACTION, Asks.STRONGLY_CONVEX, Asks.CONVEX})
 """A smooth loss, convex or strongly convex as λ says, meets whatever a bound asks for."""
@@ -263,28 +266,30 @@ def vouched(*, lipschitz: Any) -> VouchedLipschitz:
     return VouchedLipschitz(_positive("lipschitz", lipschitz))
 
 
-LOSSES = ("logistic", "huber", "scalar", "softmax")
-"""The losses that have a name; what each asks for is what its function here takes."""
+_LOSSES: dict[str, tuple[Callable[..., Update], tuple[str, ...], tuple[str, ...]]] = {
+    "logistic": (logistic, ("feature_norm",), ("bias",)),
+    "huber": (huber, ("feature_norm",), ("bias",)),
+    "scalar": (scalar, ("feature_norm", "curvature"), ("bias",)),
+    "softmax": (softmax, ("feature_norm", "classes"), ()),
+    "vouched": (vouched, ("lipschitz",), ()),
+}
+"""For each loss that has a name: what makes it, what it needs to be told, and what it may be told besides."""
+LOSSES = tuple(_LOSSES)
 
 
 def named_loss(name: object, **facts: Any) -> Update:
     """A loss by its name, for the command line and for files."""
-    makers = {"logistic": logistic, "huber": huber, "scalar": scalar, "softmax": softmax}
-    if name not in makers:
-        raise ArgumentError(
-            "loss", name, "no loss for which a contraction is proved", f"use one of {', '.join(LOSSES)}"
-        )
-    wanted = {"scalar": ("feature_norm", "curvature"), "softmax": ("feature_norm", "classes")}.get(
-        str(name), ("feature_norm",)
-    )
-    allowed = (*wanted, *(() if name == "softmax" else ("bias",)))
+    if not isinstance(name, str) or name not in _LOSSES:
+        raise ArgumentError("loss", name, "no loss of which a contraction is known", f"use one of {', '.join(LOSSES)}")
+    make, needed, optional = _LOSSES[name]
     for fact, value in facts.items():
-        if fact not in allowed:
-            raise ArgumentError(fact, value, f"loss {name} does not ask for it", f"it asks for {', '.join(allowed)}")
-    for fact in wanted:
+        if fact not in (*needed, *optional):
+            asked = ", ".join((*needed, *optional))
+            raise ArgumentError(fact, value, f"loss {name} does not ask for it", f"it asks for {asked}")
+    for fact in needed:
         if facts.get(fact) is None:
             raise ArgumentError(fact, None, f"loss {name} needs it", f"give {fact}")
-    return makers[str(name)](**facts)
+    return make(**facts)
 
 
 def admit_loss(loss: object) -> Update | None:
@@ -297,6 +302,11 @@ def admit_loss(loss: object) -> Update | None:
         f"a {type(loss).__name__} is no loss",
         "give logistic(…), huber(…), scalar(…), softmax(…) or vouched(…)",
     )
+
+
+def statement(label: str) -> Statement:
+    """A statement whose proof stands."""
+    return require_standing(registered(label))
 
 
 def _positive(name: str, value: object) -> Fraction:

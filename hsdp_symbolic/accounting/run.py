@@ -1,0 +1,192 @@
+"""`TrainingRun`: what was run. A certificate is about a run, so everything it depends on is said here, or refused."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from fractions import Fraction
+
+from ..errors import ArgumentError
+from ..meaning import Scheme
+from ..setting import Setting
+from .update import Footing, Unclipped, Update
+
+
+class Leftover(StrEnum):
+    """What becomes of the n mod b records that fill no batch."""
+
+    DROPPED = "dropped"
+    """They are not used in that epoch."""
+    PARTIAL = "partial"
+    """They make a shorter batch, the last of the epoch."""
+    BLANK = "blank"
+    """They make a batch that is filled up with records without gradient."""
+    REPEATED = "repeated"
+    """They make a batch that is filled up with other records, which are then used twice."""
+
+
+ACTUAL = "actual"
+"""As a divisor: every sum of gradients, and its noise, is divided by the number of records in that very batch."""
+
+
+@dataclass(frozen=True)
+class TrainingRun:
+    """What was run: the exact setting, what its update does, and what became of records that fill no batch.
+
+    `steps` is given where it is not K epochs. `divisor` is what a sum of gradients is divided by, unless it is b; the
+    noise of `setting` is that of the run's own divisor. A bare `Setting` stands for `TrainingRun(setting)`: the paper's
+    algorithm, gradients unclipped.
+    """
+
+    setting: Setting
+    steps: int | None = None
+    update: Update = field(default_factory=Unclipped)
+    leftover: Leftover | None = None
+    divisor: int | str | None = None
+
+    def __post_init__(self) -> None:
+        if self.leftover is not None:
+            object.__setattr__(self, "leftover", admit_leftover(self.leftover))
+        if self.divisor is not None and isinstance(self.update, Unclipped):
+            raise ArgumentError("divisor", self.divisor, "the paper's step is a mean over the batch", "leave it out")
+
+    def has_leftover(self) -> bool:
+        return "n" in self.setting and "b" in self.setting and self.setting["n"] % self.setting["b"] != 0
+
+    @property
+    def load(self) -> Fraction:
+        """The largest batch over what its sum of gradients is divided by, where that is more than 1."""
+        if isinstance(self.divisor, int) and "b" in self.setting:
+            return max(Fraction(1), self.setting["b"] / self.divisor)
+        return Fraction(1)
+
+    def footing(self) -> Footing:
+        """What is known of the update."""
+        return self.update.footing(self.setting, self.load)
+
+    def batches(self) -> int:
+        """Steps in an epoch."""
+        return batches_in(int(self.setting["n"]), int(self.setting["b"]), self.leftover)
+
+    def with_epochs(self, K: int) -> TrainingRun:
+        return replace(self, setting=self.setting.replace(K=K), steps=None)
+
+
+def batches_in(n: int, b: int, leftover: Leftover | None) -> int:
+    """Steps in an epoch: one more where what is left over makes a batch of its own."""
+    return -(-n // b) if leftover in (Leftover.PARTIAL, Leftover.BLANK) else n // b
+
+
+def as_run(run: object) -> TrainingRun:
+    """A run, or an error; a setting alone is a run of the paper's algorithm."""
+    if isinstance(run, Setting):
+        return TrainingRun(run)
+    if isinstance(run, TrainingRun):
+        return run
+    raise ArgumentError(
+        "run", run, f"a {type(run).__name__} is no run", "pass Setting(n=…) or training_run(noise_multiplier=…)"
+    )
+
+
+def admit_leftover(leftover: object) -> Leftover:
+    try:
+        return Leftover(leftover)  # type: ignore[arg-type]
+    except ValueError:
+        ways = ", ".join(Leftover)
+        raise ArgumentError("leftover", leftover, "no such way to treat them", f"use one of {ways}") from None
+
+
+@dataclass(frozen=True)
+class Covered:
+    """A run as statements are applied to it: all steps alike, costing at least as much as the run's own.
+
+    `words` say how it came about; `uncovered`, where it is not empty, why no hidden-state statement is about it.
+    """
+
+    run: TrainingRun
+    footing: Footing
+    words: tuple[str, ...]
+    uncovered: str
+
+    @property
+    def setting(self) -> Setting:
+        """The setting, with the λ and β of the update."""
+        return self.footing.setting
+
+
+def cover(run: TrainingRun, scheme: Scheme) -> Covered:
+    """What statements are to be applied to, or an error where it is not known what was run.
+
+    A shorter batch whose sum is divided by the same number as the others' has the same sensitivity and noise, and no
+    larger smoothness: it costs what a full one does. It is the last of its epoch, where a record costs most, and holds
+    the record with less than an equal chance. So ⌈n/b⌉ full batches cost at least as much. A batch divided by its own
+    size has a noise of its own; for that there is composition, and where the noise is not scaled along (the paper's
+    letters) nothing.
+    """
+    words: list[str] = []
+    uncovered, setting = "", run.setting
+    if scheme.goes_through_epochs and {"n", "b"} <= setting.values().keys():
+        if run.has_leftover():
+            setting, uncovered = _with_leftover(run, words)
+        if isinstance(run.divisor, int) and run.divisor != setting["b"]:
+            words.append(f"sums over batches of {setting['b']} are divided by {run.divisor}")
+            setting = setting.replace(n=setting["n"] // setting["b"] * run.divisor, b=run.divisor)
+    elif run.divisor not in (None, ACTUAL) and run.divisor != setting["b"]:
+        uncovered = f"sums over batches of {setting['b']} are divided by {run.divisor}"
+    return Covered(run, run.update.footing(setting, run.load), tuple(words), uncovered)
+
+
+def _with_leftover(run: TrainingRun, words: list[str]) -> tuple[Setting, str]:
+    """The setting of equal batches that stands for a run whose batches do not come out even."""
+    setting = run.setting
+    size, records = int(setting["b"]), int(setting["n"])
+    left, count = records % size, records // size + 1
+    match run.leftover:
+        case None:
+            raise ArgumentError(
+                "leftover",
+                None,
+                f"n = {records} is no multiple of the batch size {size}: {left} records are left over in every epoch",
+                "say what becomes of them: 'dropped', 'partial' (a shorter batch) or 'blank' (a batch filled up with "
+                "records without gradient)",
+            )
+        case Leftover.REPEATED:
+            raise ArgumentError(
+                "leftover",
+                run.leftover.value,
+                "a record that fills up a batch is used twice in an epoch, which no statement covers",
+                "drop what is left over (drop_last), or fill up with records without gradient ('blank')",
+            )
+        case Leftover.DROPPED:
+            words.append(f"an epoch has {count - 1} batches of {size}; the {left} records left over are not used")
+            return setting, ""
+    if isinstance(run.update, Unclipped):
+        differs = (
+            f"the mean over a batch of {left} is {Fraction(size, left)} times as sensitive as over {size}"
+            if run.leftover is Leftover.PARTIAL
+            else "a batch with blank records is less convex than the others"
+        )
+        raise ArgumentError(
+            "leftover",
+            run.leftover.value,
+            f"{differs}, and the paper's statements are about batches that are all alike",
+            "drop what is left over; or, for clipped gradients whose regulariser is added after clipping, describe the "
+            "run by noise_multiplier, weight_decay and divisor",
+        )
+    if run.leftover is Leftover.PARTIAL and run.divisor is None:
+        raise ArgumentError(
+            "divisor",
+            None,
+            f"the last batch of an epoch has {left} records, the others {size}",
+            f"say what sums of gradients are divided by: {size} for all of them, or 'actual' for each its own size",
+        )
+    words.append(
+        f"an epoch has {count} batches, the last of {left} records: accounted for as {count} batches of {size}"
+    )
+    own_noise = run.leftover is Leftover.PARTIAL and run.divisor == ACTUAL
+    return setting.replace(n=count * size), (
+        f"the last batch of an epoch is divided by its own size {left}, so its noise is not that of the others, and "
+        "hidden-state statements are about steps of one kind"
+        if own_noise
+        else ""
+    )
