@@ -57,7 +57,7 @@ class HiddenStateAccountant:
     >>> for _ in range(15 * 21):
     ...     accountant.step(noise_multiplier=8, sample_rate=1 / 21)
     >>> round(accountant.get_epsilon(delta=1e-5), 6)
-    1.048777
+    1.048812
     """
 
     history: list[tuple[Any, Any, int]]

@@ -152,9 +152,7 @@ def _not_met(found: Statement, covered: Covered) -> str:
         return covered.uncovered
     if found.asks in covered.footing.provides:
         return ""
-    return (
-        covered.footing.lacks or "it asks for smooth convex losses; all that is known here is that the update contracts"
-    )
+    return covered.footing.lacks or "it asks for smooth convex losses, and here the update is only known to contract"
 
 
 def epsilon(

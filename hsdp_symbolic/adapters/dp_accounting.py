@@ -2,12 +2,13 @@
 
 What composes is whole runs, each of which releases its last iterate; the steps inside a run do not.
 
+>>> from hsdp_symbolic.accounting import logistic
 >>> event = HiddenStateDpEvent(
-...     scheme="shuffle", noise_multiplier=20, n=50, batch_size=2, epochs=40, learning_rate="0.02", max_grad_norm=2,
-...     lam=1, beta=4,
+...     scheme="shuffle", noise_multiplier=8, n=1344, batch_size=64, epochs=15, learning_rate="0.5", weight_decay="0.01",
+...     loss=logistic(feature_norm=1),
 ... )
 >>> round(HiddenStatePrivacyAccountant().compose(event).get_epsilon(1e-5), 6)
-0.306368
+1.048812
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ from dp_accounting.privacy_accountant import NeighboringRelation, PrivacyAccount
 
 from ..accounting.candidates import check_scheme
 from ..accounting.conversion import admit_delta, admit_epsilon
-from ..accounting.library import TrainingRun, admit_count, training_run
+from ..accounting.guarantee import bounds_for
+from ..accounting.library import admit_count, training_run
+from ..accounting.run import TrainingRun, admit_leftover
 from ..accounting.several import Part, delta_of_all, epsilon_of_all
 from ..errors import ArgumentError
 from ..setting import to_fraction
@@ -31,7 +34,7 @@ RELATION = "replace_one"
 
 
 class Scheme(enum.Enum):
-    """How batches are made. An event holds no text, which dp-accounting's named tuples do not keep."""
+    """How batches are made, as an event holds it: dp-accounting's named tuples do not keep text."""
 
     FIXED = "fixed"
     SHUFFLE = "shuffle"
@@ -47,8 +50,8 @@ class HiddenStateDpEvent(dp_event.DpEvent):
 
     `epochs` of ⌊n/batch_size⌋ steps θ ← θ − learning_rate·((Σ clipped gradients + noise)/batch_size + gradient of the
     regulariser), gradients clipped to `max_grad_norm`, noise of standard deviation noise_multiplier·max_grad_norm;
-    batches are made by `scheme` (a `Scheme` or its name). `lam` and `beta` are strong convexity and smoothness of each
-    record's regularised loss, if it has them.
+    batches are made by `scheme` (a `Scheme` or its name). `weight_decay` (added after clipping), `loss`, `leftover` and
+    `divisor` are as for `hsdp_symbolic.accounting.training_run`; without a loss composition is all there is.
     """
 
     scheme: Any
@@ -58,17 +61,22 @@ class HiddenStateDpEvent(dp_event.DpEvent):
     epochs: int
     learning_rate: Any = None
     max_grad_norm: Any = 1
-    lam: Any = None
-    beta: Any = None
+    weight_decay: Any = None
+    loss: Any = None
+    leftover: Any = None
+    divisor: Any = None
 
     def __attrs_post_init__(self) -> None:
         """Numbers become exact, and a run that cannot be is refused."""
         if not isinstance(self.scheme, Scheme):
             object.__setattr__(self, "scheme", Scheme(check_scheme(self.scheme)))
-        for name in ("noise_multiplier", "learning_rate", "max_grad_norm", "lam", "beta"):
+        for name in ("noise_multiplier", "learning_rate", "max_grad_norm", "weight_decay"):
             value = getattr(self, name)
             object.__setattr__(self, name, None if value is None else to_fraction(name, value))
+        if self.leftover is not None:
+            object.__setattr__(self, "leftover", admit_leftover(self.leftover))
         run = self.run()
+        bounds_for(run, self.scheme.value, RELATION, lambda _: "only the facts of the run are looked at")
         if self.scheme is Scheme.FULL_BATCH and run.setting["b"] != run.setting["n"]:
             raise ArgumentError(
                 "batch_size", self.batch_size, f"a full batch holds all n = {self.n} records", "give batch_size = n"
@@ -76,8 +84,8 @@ class HiddenStateDpEvent(dp_event.DpEvent):
 
     def run(self) -> TrainingRun:
         """The run this describes, in exact numbers."""
-        names = ("noise_multiplier", "n", "batch_size", "epochs", "learning_rate", "max_grad_norm", "lam", "beta")
-        return training_run(**{name: getattr(self, name) for name in names})
+        told = {each.name: getattr(self, each.name) for each in attr.fields(type(self)) if each.name != "scheme"}
+        return training_run(**told)
 
 
 class HiddenStatePrivacyAccountant(PrivacyAccountant):
