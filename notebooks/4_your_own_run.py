@@ -24,7 +24,7 @@ from hsdp_symbolic.accounting import (
     epsilon_of_all,
     training_run,
 )
-from hsdp_symbolic.accounting.logistic import logistic_privacy
+from hsdp_symbolic.accounting.regression import logistic_privacy
 from hsdp_symbolic.examples.logistic import BINARY, MULTICLASS, demonstrate
 from hsdp_symbolic.plots.comparison import draw
 

@@ -14,7 +14,7 @@ import pytest
 
 from hsdp_symbolic import Setting, statement
 from hsdp_symbolic.accounting import epsilon
-from hsdp_symbolic.accounting.logistic import (
+from hsdp_symbolic.accounting.regression import (
     COMPOSITION_ONLY,
     LIPSCHITZ_SUFFICES,
     MAY_BITE,

@@ -4,8 +4,8 @@ What composes is whole runs, each of which releases its last iterate; the steps 
 
 >>> from hsdp_symbolic.accounting import logistic
 >>> event = HiddenStateDpEvent(
-...     scheme="shuffle", noise_multiplier=8, n=1344, batch_size=64, epochs=15, learning_rate="0.5", weight_decay="0.01",
-...     loss=logistic(feature_norm=1),
+...     scheme="shuffle", noise_multiplier=8, n=1344, batch_size=64, epochs=15, learning_rate="0.5",
+...     weight_decay="0.01", loss=logistic(feature_norm=1),
 ... )
 >>> round(HiddenStatePrivacyAccountant().compose(event).get_epsilon(1e-5), 6)
 1.048812

@@ -6,7 +6,7 @@ from there is for you to get right:
 
 * `scheme`: Opacus samples by Poisson unless `make_private(…, poisson_sampling=False)`; a loader with `shuffle=True`
   reshuffles every epoch ("reshuffle"); "shuffle" is a dataset permuted once and a loader with `shuffle=False`.
-* `lam` and `beta` are proved for the loss by you, or by `hsdp_symbolic.accounting.logistic`.
+* `lam` and `beta` are proved for the loss by you, or by `hsdp_symbolic.accounting.regression`.
 """
 
 from __future__ import annotations

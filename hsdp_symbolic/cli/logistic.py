@@ -13,7 +13,7 @@ from .common import Command
 from .guarantee import json_number, record, report, rounded_up
 
 if TYPE_CHECKING:
-    from ..accounting.logistic import LogisticPrivacy
+    from ..accounting.regression import LogisticPrivacy
     from ..examples.logistic import Trained
 
 PARAMETERS = {
@@ -62,7 +62,7 @@ def _logistic(arguments: argparse.Namespace) -> int:
             raise ArgumentError(name, None, f"not given ({meaning})", f"pass {flags[0]}, or try --demo")
     if arguments.delta is None:
         raise ArgumentError("delta", None, "not given", "pass --delta 1e-5")
-    from ..accounting.logistic import logistic_privacy
+    from ..accounting.regression import logistic_privacy
 
     found = logistic_privacy(
         **given, delta=arguments.delta, scheme=arguments.scheme, neighbouring=arguments.neighbouring

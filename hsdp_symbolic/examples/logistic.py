@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..accounting.library import admit_count
-from ..accounting.logistic import LogisticPrivacy, logistic_privacy
+from ..accounting.regression import LogisticPrivacy, logistic_privacy
 from ..arrays import Array
 from ..errors import ArgumentError
 from ..losses import ClippedLogistic
