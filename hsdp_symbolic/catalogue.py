@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from importlib import import_module
 
 from .errors import UnknownLabel
-from .meaning import Scheme
+from .meaning import Quantity, Scheme
 from .statement import Statement
 
 _PLACES: dict[str, tuple[Scheme, str]] = {
@@ -90,7 +90,15 @@ def statement(label: str) -> Statement:
         raise UnknownLabel(label, close)
     module, function = _PLACES[label][1].split(":")
     found: Statement = getattr(import_module(f".{module}", __package__), function)()
+    _check(label, found)
     return found
+
+
+def _check(label: str, found: Statement) -> None:
+    """What bounds a run must say on what terms, and under the label it is registered by."""
+    bounds_a_run = scheme_of(label) is not Scheme.NONE and found.kind != "law"
+    if found.label != label or (bounds_a_run and (found.terms is None or found.quantity is not Quantity.DIVERGENCE)):
+        raise TypeError(f"{label} is registered as a bound on a run, and {found!r} does not say on what terms")
 
 
 def statements() -> tuple[Statement, ...]:

@@ -15,10 +15,9 @@ from .guarantee import json_number, record, report, rounded_up
 
 if TYPE_CHECKING:
     from ..accounting import Comparison, Guarantee, TrainingRun
-    from ..setting import Setting
 
 LETTERS = (*(letter.name for letter in PARAMETERS), "sigma_squared")
-COUNTS = ("batch_size", "steps", "epochs")
+COUNTS = ("batch_size", "steps", "epochs", "divisor", "classes")
 LIBRARY = {
     "noise_multiplier": "noise standard deviation over the clip norm",
     "max_grad_norm": "norm gradients are clipped to; replacing a record then has sensitivity S_g = twice that",
@@ -28,18 +27,33 @@ LIBRARY = {
     "steps": "number of updates",
     "epochs": "number of epochs of n/b updates",
     "learning_rate": "step size",
+    "weight_decay": "the lam of lam*theta, added after clipping (outside the clip)",
+    "divisor": "what sums of gradients are divided by, if not the batch size; 'actual' for each batch's own size",
+    "loss": "which clipped loss it is: logistic, huber, scalar or softmax",
+    "feature_norm": "norm of the features, before a 1 is appended",
+    "curvature": "for loss scalar, phi(x*theta): Lipschitz constant of phi'",
+    "classes": "for loss softmax: number of classes",
+    "vouched_lipschitz": "instead of a loss: a Lipschitz constant of the clipped update that you vouch for",
 }
+LOSS_FACTS = ("feature_norm", "curvature", "classes")
 COMMON = ("n", "lam", "beta")
 """What both ways of describing a run share."""
-OPTIONS = ("scheme", "delta", "epsilon", "orders", "neighbouring", "effort")
+OPTIONS = ("scheme", "delta", "epsilon", "orders", "neighbouring", "effort", "leftover", "bias")
 _INTEGER = re.compile(r"[+-]?\d{1,40}", re.ASCII)
 SCHEMES = "fixed, shuffle, reshuffle, without_replacement, full_batch or poisson"
 EXAMPLE_RUN = "--n 50 --b 2 --K 40 --eta 0.02 --lam 1 --beta 4 --sigma 2 --S_g 4"
+EXAMPLE_CLIPPED = (
+    "--n 1344 --batch-size 64 --epochs 15 --learning-rate 0.5 --weight-decay 0.01 --noise-multiplier 8 "
+    "--max-grad-norm 1 --loss logistic --feature-norm 1"
+)
 
 
 def register(command: Command) -> None:
     epsilon = _add(command, "epsilon", _epsilon, "the certified epsilon of a training run at a given delta", "delta")
-    epsilon.epilog = f"example: hsdp epsilon --scheme shuffle {EXAMPLE_RUN} --delta 1e-5"
+    epsilon.epilog = (
+        f"examples: hsdp epsilon --scheme shuffle {EXAMPLE_RUN} --delta 1e-5; "
+        f"hsdp epsilon --scheme reshuffle {EXAMPLE_CLIPPED} --delta 1e-5"
+    )
     epsilon.add_argument("--conversion", default="best", metavar="C", help="best (default) or mironov2017")
     epsilon.add_argument(
         "--certify-minimum", action="store_true", help="also bound from below what any order could give"
@@ -83,16 +97,24 @@ def _add(command: Command, name: str, run: Any, summary: str, *wanted: str) -> a
     sub.add_argument(
         "--effort", metavar="E", help="quick (no dynamic programme), normal (default; seconds) or thorough (minutes)"
     )
+    sub.add_argument(
+        "--leftover",
+        metavar="W",
+        help="if b does not divide n: dropped, partial, blank or repeated",
+    )
     sub.add_argument("--from", dest="file", metavar="FILE", help="read options from a TOML file (names with _)")
     sub.add_argument("--json", action="store_true", help="print one JSON object")
-    paper = sub.add_argument_group("the run, in the paper's letters")
+    paper = sub.add_argument_group("the run, in the paper's letters: gradients are not clipped")
     for letter in PARAMETERS:
         paper.add_argument(f"--{letter.name}", metavar="X", help=letter.meaning)
         if letter.name == "sigma":
             paper.add_argument("--sigma_squared", metavar="X", help="instead of --sigma")
-    library = sub.add_argument_group("or as libraries name it (with --n, --lam and --beta from above)")
+    library = sub.add_argument_group("or as libraries name it (with --n from above): gradients are clipped")
     for option, meaning in LIBRARY.items():
         library.add_argument(f"--{option.replace('_', '-')}", dest=option, metavar="X", help=meaning)
+    library.add_argument(
+        "--no-bias", dest="bias", action="store_const", const=False, help="no constant 1 is appended to the features"
+    )
     return sub
 
 
@@ -103,7 +125,8 @@ def _given(arguments: argparse.Namespace) -> dict[str, Any]:
     for name in names:
         value = getattr(arguments, name, None)
         if value is not None:
-            found[name] = int(value) if name in COUNTS and _INTEGER.fullmatch(value) else value
+            is_count = name in COUNTS and _INTEGER.fullmatch(value)
+            found[name] = int(value) if is_count else value
     if isinstance(found.get("orders"), str):
         found["orders"] = [part.strip() for part in found["orders"].split(",")]
     return found
@@ -147,16 +170,38 @@ def _split(given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     return {}, library | letters
 
 
-def _run(given: dict[str, Any]) -> Setting | TrainingRun:
-    from ..accounting import training_run
+def _keywords(given: dict[str, Any], library: dict[str, Any]) -> dict[str, Any]:
+    """The keywords of `training_run`: the loss is put together from its name and its facts."""
+    from ..accounting.update import named_loss
+
+    facts = {name: library.pop(name) for name in LOSS_FACTS if name in library}
+    if "bias" in given:
+        facts["bias"] = given["bias"]
+    name, vouched = library.pop("loss", None), library.pop("vouched_lipschitz", None)
+    if vouched is not None:
+        if name is not None:
+            raise ArgumentError("vouched_lipschitz", vouched, f"loss {name} is given too", "give one of the two")
+        name, facts["lipschitz"] = "vouched", vouched
+    for fact, value in facts.items():
+        if name is None:
+            raise ArgumentError(fact, value, "it is about a loss, and none is given", "pass --loss logistic")
+    if name is not None:
+        library["loss"] = named_loss(name, **facts)
+    if "leftover" in given:
+        library["leftover"] = given["leftover"]
+    return library
+
+
+def _run(given: dict[str, Any]) -> TrainingRun:
+    from ..accounting import TrainingRun, training_run
     from ..setting import Setting
 
     letters, library = _split(given)
     if library:
         if "noise_multiplier" not in library:
             raise ArgumentError("noise_multiplier", None, "not given", "pass --noise-multiplier 1.1")
-        return training_run(**library)
-    return Setting(**letters)
+        return training_run(**_keywords(given, library))
+    return TrainingRun(Setting(**letters), leftover=given.get("leftover"))
 
 
 def _epsilon(arguments: argparse.Namespace) -> int:
@@ -178,7 +223,7 @@ def _delta(arguments: argparse.Namespace) -> int:
 
 
 def _calibrate(arguments: argparse.Namespace) -> int:
-    from ..accounting import calibrate
+    from ..accounting import TrainingRun, calibrate
     from ..setting import Setting
 
     given = _given(arguments)
@@ -186,8 +231,8 @@ def _calibrate(arguments: argparse.Namespace) -> int:
     wanted["target_epsilon"] = wanted.pop("epsilon")
     letters, library = _split(given)
     solve_for = arguments.solve_for or ("sigma" if letters else "noise_multiplier")
-    runs = [Setting(**letters)] if letters else []
-    found = calibrate(*runs, solve_for=solve_for, **wanted, **library)
+    runs = [TrainingRun(Setting(**letters), leftover=given.get("leftover"))] if letters else []
+    found = calibrate(*runs, solve_for=solve_for, **wanted, **(_keywords(given, library) if library else {}))
     if arguments.json:
         fields = {
             found.solve_for: found.value if isinstance(found.value, int) else float(found.value),

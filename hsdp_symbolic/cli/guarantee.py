@@ -53,6 +53,8 @@ def record(found: Guarantee) -> dict[str, Any]:
             {"hypothesis": each.hypothesis, "left": each.left, "right": each.right, "margin": each.margin}
             for each in found.hypotheses
         ],
+        "update": found.update,
+        "assumed_by_you": list(found.assumed_by_you),
         "assumptions": list(found.assumptions),
         "note": found.note,
         "setting": found.setting.exact_strings(),
@@ -64,7 +66,8 @@ def report(found: Guarantee) -> None:
 
     used = statement(found.bound)
     order = "any" if found.order is None else f"{float(found.order):g}"
-    print(f"({found.epsilon!r}, {found.delta!r})-differential privacy, certified")
+    why = f", by composition: {found.note}" if found.note else ""
+    print(f"({found.epsilon!r}, {found.delta!r})-differential privacy, certified{why}")
     print(f"  bound         {found.bound}: {used.title} ({used.where})")
     print(f"  Rényi order   {order}")
     print(f"  batches       {found.scheme}")
@@ -72,11 +75,14 @@ def report(found: Guarantee) -> None:
     print(f"  hidden state  {'assumed: only the last iterate may be seen' if found.hidden_state else 'not needed'}")
     if found.minimum is not None:
         print(f"  any order     gives at least {found.minimum!r} with this bound")
-    if found.note:
-        print(f"  note          {found.note}")
+    print(f"  update        {found.update}")
     print("  hypotheses, with this run's values")
     for each in found.hypotheses:
         print(f"    {each.hypothesis:28} {each.left:.6g} and {each.right:.6g}, margin {each.margin:.3g}")
+    if found.assumed_by_you:
+        print("  assumed by you")
+        for assumption in found.assumed_by_you:
+            print(f"    {assumption}")
     print("  assumed, and not checked here")
     for assumption in found.assumptions:
         print(f"    {assumption}")

@@ -27,7 +27,7 @@ PARAMETERS = {
     "epochs": (("--epochs", "--K"), "number of epochs of n/b updates"),
     "noise_multiplier": (("--noise-multiplier",), "noise standard deviation over the clip norm"),
 }
-COUNTS = ("n", "classes", "batch_size", "epochs", "seed")
+COUNTS = ("n", "classes", "batch_size", "epochs", "seed", "divisor")
 _INTEGER = re.compile(r"[+-]?\d{1,40}", re.ASCII)
 EXAMPLE = (
     "hsdp logistic --n 2000 --classes 2 --feature-norm 1 --clip 0.5 --lam 0.05 --eta 0.5 --batch 100 --epochs 30 "
@@ -44,6 +44,8 @@ def register(command: Command) -> None:
     sub.add_argument(
         "--scheme", default="shuffle", metavar="S", help=f"how batches are made: {accounting.SCHEMES} (default shuffle)"
     )
+    sub.add_argument("--leftover", metavar="W", help="if b does not divide n: dropped, partial, blank or repeated")
+    sub.add_argument("--divisor", metavar="X", help="what sums of gradients are divided by, if not the batch size")
     sub.add_argument("--neighbouring", metavar="R", help="replace_one or add_remove (default for poisson)")
     sub.add_argument(
         "--demo", action="store_true", help="train it on data made in place; what is not given has an example's value"
@@ -65,7 +67,12 @@ def _logistic(arguments: argparse.Namespace) -> int:
     from ..accounting.regression import logistic_privacy
 
     found = logistic_privacy(
-        **given, delta=arguments.delta, scheme=arguments.scheme, neighbouring=arguments.neighbouring
+        **given,
+        delta=arguments.delta,
+        scheme=arguments.scheme,
+        neighbouring=arguments.neighbouring,
+        leftover=arguments.leftover,
+        divisor=_number("divisor", arguments.divisor),
     )
     if arguments.json:
         print(json.dumps(_record(found), ensure_ascii=False))
