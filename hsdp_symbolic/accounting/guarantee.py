@@ -60,7 +60,8 @@ class Guarantee:
     end of its enclosure. The two differ by rounding only, or by the grid of a dynamic programme (below 1e-3 of ε, but
     for long ones; `effort="thorough"` refines it). `minimum`, if asked for, is a certified lower bound on
     what any order could have given with this bound. `update` says why the update of the run meets what the bound asks
-    for, `assumed_by_you` what of that is the user's own word. Where composition is used, `note` says why.
+    for, `assumed_by_you` what of that is the user's own word. Where composition is used, `note` says why, and `helps`
+    what would make a hidden-state bound apply, if that is known.
     """
 
     epsilon: float
@@ -79,6 +80,7 @@ class Guarantee:
     assumed_by_you: tuple[str, ...] = ()
     minimum: float | None = None
     note: str = ""
+    helps: str = ""
 
 
 @dataclass(frozen=True)
@@ -226,6 +228,7 @@ def _guarantee(
     ]
     footing, given = candidates.covered.footing, goal.reported()
     considered = tuple(sorted(entries, key=_rank)) + tuple(refused)
+    note = "" if chosen.hidden_state else _why_composition(candidates, considered)
     return Guarantee(
         epsilon=found.upper if goal.seeks == "epsilon" else given,
         delta=found.upper if goal.seeks == "delta" else given,
@@ -242,7 +245,8 @@ def _guarantee(
         update=footing.why if chosen.hidden_state else "any: each step is a Gaussian mechanism by itself",
         assumed_by_you=footing.assumed_by_you if chosen.hidden_state else (),
         minimum=least,
-        note="" if chosen.hidden_state else _why_composition(candidates, considered),
+        note=note,
+        helps=footing.helps if note and note == footing.lacks else "",
     )
 
 
@@ -295,7 +299,7 @@ def _why_composition(candidates: Candidates, considered: tuple[Considered, ...])
     if any(entry.verdict == "loses" for entry in entries):
         return "composition is the smallest here; it holds even if every iterate is released"
     if covered.footing.lacks:
-        return f"{covered.footing.lacks}; {covered.footing.helps}"
+        return covered.footing.lacks
     if covered.uncovered:
         return covered.uncovered
     missing = _missing(candidates)

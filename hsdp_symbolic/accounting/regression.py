@@ -55,15 +55,15 @@ def logistic_privacy(
 
     Features are clipped to norm `feature_norm` (the paper's L) and a 1 is appended; the gradient of each record's
     unregularised loss is clipped to `clip_norm`, and λθ is added to the mean. Where no contraction is proved (three or
-    more classes, a clip norm that may bite, λ too small or a step too long), the guarantee is by composition, and its
-    `note` says what would help.
+    more classes, a clip norm that may bite, λ too small or a step too long), the guarantee is by composition; it says
+    why (`note`) and what would help (`helps`).
 
     >>> run = dict(n=1000, feature_norm=1, clip_norm=1, learning_rate="0.1", batch_size=50, epochs=20, delta="1e-5")
     >>> found = logistic_privacy(classes=2, noise_multiplier=8, lam="0.5", **run)
     >>> found.guarantee.bound, found.guarantee.epsilon < found.composition.epsilon
     ('shift:shuffle', True)
     >>> print(logistic_privacy(classes=3, noise_multiplier=8, lam="0.1", **run).guarantee.note)  # doctest: +ELLIPSIS
-    gradients are clipped, and with 3 classes clipping may make the update expand (...); use ...
+    gradients are clipped, and with 3 classes clipping may make the update expand (...)
     """
     chosen = check_scheme(scheme)
     relation = check_neighbouring(chosen, neighbouring)

@@ -35,9 +35,9 @@ SCALAR = "clip:scalar"
 SOFTMAX = "prop:smooth_strcvx_clip"
 RATES = (f"{SOFTMAX}:rate", f"{SOFTMAX}:rate_clip")
 WHAT_HELPS = (
-    "if the loss is φ(x·θ) with φ convex (logistic or Huber regression, say) and the regulariser is added after "
-    "clipping, say so with loss and weight_decay; for softmax give loss=softmax(…); if you can prove a Lipschitz "
-    "constant of the clipped update, vouch for it with loss=vouched(…)"
+    "say which loss is clipped, if it is logistic, huber, scalar (any φ(x·θ) with φ convex and smooth) or softmax, and "
+    "give weight_decay for a regulariser that is added after clipping; or vouch for a Lipschitz constant of the clipped "
+    "update, if you can prove one"
 )
 
 

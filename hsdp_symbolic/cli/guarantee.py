@@ -57,6 +57,7 @@ def record(found: Guarantee) -> dict[str, Any]:
         "assumed_by_you": list(found.assumed_by_you),
         "assumptions": list(found.assumptions),
         "note": found.note,
+        "helps": found.helps,
         "setting": found.setting.exact_strings(),
     }
 
@@ -68,6 +69,8 @@ def report(found: Guarantee) -> None:
     order = "any" if found.order is None else f"{float(found.order):g}"
     why = f", by composition: {found.note}" if found.note else ""
     print(f"({found.epsilon!r}, {found.delta!r})-differential privacy, certified{why}")
+    if found.helps:
+        print(f"  what helps    {found.helps}")
     print(f"  bound         {found.bound}: {used.title} ({used.where})")
     print(f"  Rényi order   {order}")
     print(f"  batches       {found.scheme}")
