@@ -36,8 +36,8 @@ SOFTMAX = "prop:smooth_strcvx_clip"
 RATES = (f"{SOFTMAX}:rate", f"{SOFTMAX}:rate_clip")
 WHAT_HELPS = (
     "say which loss is clipped, if it is logistic, huber, scalar (any φ(x·θ) with φ convex and smooth) or softmax, and "
-    "give weight_decay for a regulariser that is added after clipping; or vouch for a Lipschitz constant of the clipped "
-    "update, if you can prove one"
+    "give weight_decay for a regulariser that is added after clipping; or vouch for a Lipschitz constant of the "
+    "clipped update, if you can prove one"
 )
 
 

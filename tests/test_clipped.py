@@ -1,0 +1,345 @@
+"""Certificates for clipped runs: about the run that was made, or refused; never below the exact law."""
+
+import random
+from fractions import Fraction
+from itertools import product
+
+import pytest
+
+from hsdp_symbolic import Setting
+from hsdp_symbolic.accounting import (
+    HiddenStateAccountant,
+    Part,
+    TrainingRun,
+    compare,
+    delta,
+    epsilon,
+    epsilon_of_all,
+    huber,
+    logistic,
+    scalar,
+    softmax,
+    training_run,
+    vouched,
+)
+from hsdp_symbolic.accounting.regression import logistic_privacy
+from hsdp_symbolic.cli import main
+from hsdp_symbolic.errors import ArgumentError
+
+from . import linear_law
+
+DIGITS = {
+    "noise_multiplier": 8,
+    "n": 1344,
+    "batch_size": 64,
+    "epochs": 15,
+    "learning_rate": "0.5",
+    "weight_decay": "0.01",
+}
+EPOCH_SCHEMES = ("fixed", "shuffle", "reshuffle")
+SCHEMES = (*EPOCH_SCHEMES, "without_replacement", "full_batch")
+
+
+class TestAgainstTheExactLaw:
+    """200 random clipped runs, through every way to describe one."""
+
+    @pytest.mark.parametrize("seed", range(200))
+    def test_never_below_it(self, seed):
+        rng = random.Random(seed)
+        scheme = SCHEMES[seed % len(SCHEMES)]
+        b = rng.randint(1, 4)
+        n = b * rng.randint(1, 4) + (rng.randint(0, b - 1) if scheme in EPOCH_SCHEMES else 0)
+        b = n if scheme == "full_batch" else b
+        epochs = rng.randint(1, 40) if scheme in ("full_batch", "fixed", "shuffle") else rng.randint(1, 2)
+        eta, clip = Fraction(rng.randint(1, 40), 40), Fraction(rng.randint(1, 40), 10)
+        noise, at = Fraction(rng.randint(5, 200), 10), Fraction(1, 10 ** rng.randint(2, 8))
+        decay = rng.choice([Fraction(0), Fraction(rng.randint(1, 90), 100) / eta])
+        left: dict = {}
+        if n % b:
+            left = {"leftover": rng.choice(["dropped", "partial", "blank"])}
+            divisor = rng.choice([b, b + 1, max(1, b - 1)])
+            left |= {"divisor": divisor} if left["leftover"] == "partial" or divisor != b else {}
+        run = training_run(
+            noise_multiplier=noise,
+            max_grad_norm=clip,
+            n=n,
+            batch_size=b,
+            epochs=epochs,
+            learning_rate=eta,
+            **left,
+            **self._told(rng, eta, decay),
+        )
+        found = epsilon(run, delta=at, scheme=scheme)
+        truth = linear_law.epsilon(
+            linear_law.patterns(scheme, n, b, epochs, partial=left.get("leftover") in ("partial", "blank")),
+            eta=eta,
+            clip=clip,
+            noise=noise,
+            divisor=left.get("divisor", b),
+            decay=decay,
+            delta=at,
+        )
+        assert found.epsilon >= truth * (1 - 1e-9), (found.bound, found.epsilon, truth)
+
+    def _told(self, rng, eta, decay):
+        """What may be said of a run whose gradients are all clipped, and whose regulariser, if any, is outside."""
+        small = Fraction(1, 10) / eta  # so that the step is short enough for a contraction to be proved
+        ways = [
+            {"weight_decay": decay},
+            {"lam": 1, "beta": 1 / eta} if not decay else {"weight_decay": decay},
+            {"weight_decay": decay, "loss": scalar(feature_norm=1, curvature=small, bias=False)},
+            {"weight_decay": decay, "loss": scalar(feature_norm=1, curvature=small)},
+            {"weight_decay": decay, "loss": logistic(feature_norm=1)},
+            {"weight_decay": decay, "loss": huber(feature_norm=Fraction(1, 2))},
+            {"weight_decay": decay, "loss": softmax(classes=rng.choice([2, 3, 10]), feature_norm=1)},
+            {"weight_decay": decay, "loss": vouched(lipschitz=1 - eta * decay)},
+        ]
+        return rng.choice(ways)
+
+    def test_the_law_of_the_review(self):
+        """10,000 full-batch steps, all gradients clipped: 91.8, where 4.70 was once certified."""
+        law = linear_law.patterns("full_batch", 50, 50, 10_000)
+        truth = linear_law.epsilon(law, eta="0.02", clip=2, noise=20, divisor=50, decay=0, delta="1e-5")
+        assert abs(truth - 91.8) < 0.05
+        told = {"noise_multiplier": 20, "max_grad_norm": 2, "n": 50, "batch_size": 50, "steps": 10_000}
+        run = training_run(**told, learning_rate="0.02", lam=1, beta=4)
+        found = epsilon(run, delta="1e-5", scheme="full_batch")
+        assert found.epsilon >= truth
+        assert not found.hidden_state
+        assert "clipped" in found.note
+        assert "lam = 1" in found.note
+        unclipped = TrainingRun(run.setting.replace(lam=1, beta=4))  # what was certified: the check has teeth
+        assert epsilon(unclipped, delta="1e-5", scheme="full_batch").epsilon < 5 < truth
+
+
+class TestWhatIsProved:
+    def test_clipped_logistic_regression_contracts(self):
+        run = training_run(**DIGITS, loss=logistic(feature_norm=1, bias=False))
+        assert run.footing().setting["beta"] == Fraction(26, 100)
+        found = epsilon(run, delta="1e-5", scheme="shuffle")
+        assert found.hidden_state
+        assert found.epsilon == pytest.approx(1.0488, abs=1e-4)
+        assert any("φ(x·θ)" in each for each in found.assumed_by_you)
+        assert "clip:scalar" in found.update
+
+    def test_a_bias_counts(self):
+        assert training_run(**DIGITS, loss=logistic(feature_norm=1)).footing().setting["beta"] == Fraction(51, 100)
+
+    def test_a_step_too_long_for_it(self):
+        run = training_run(**DIGITS | {"learning_rate": 8}, loss=logistic(feature_norm=1, bias=False))
+        found = epsilon(run, delta="1e-5", scheme="shuffle")
+        assert not found.hidden_state
+        assert "eta" in found.note
+
+    def test_without_decay_the_convex_bounds_hold(self):
+        run = training_run(**DIGITS | {"weight_decay": 0}, loss=logistic(feature_norm=1))
+        found = epsilon(run, delta="1e-5", scheme="fixed")
+        assert found.bound in ("thm:convexsmooth", "shift:convex")
+
+    @pytest.mark.parametrize("scheme", SCHEMES)
+    def test_what_is_vouched_for_is_printed_as_such(self, scheme, capsys):
+        size = "1344" if scheme == "full_batch" else "64"
+        given = [f"--{name.replace('_', '-')}={value}" for name, value in DIGITS.items() if name != "batch_size"]
+        options = ["--scheme", scheme, f"--batch-size={size}", "--vouched-lipschitz", "0.97", "--delta", "1e-5"]
+        assert main(["epsilon", *given, *options]) == 0
+        out = capsys.readouterr().out
+        assert "assumed by you\n    the update" in out
+        assert "97/100-Lipschitz" in out
+
+    def test_no_contraction_is_vouched_for(self):
+        run = training_run(**DIGITS, loss=vouched(lipschitz="1.01"))
+        found = epsilon(run, delta="1e-5", scheme="shuffle")
+        assert not found.hidden_state
+        assert "101/100" in found.note
+
+    def test_ten_classes_small_decay(self):
+        run = training_run(**DIGITS, loss=softmax(classes=10, feature_norm=1))
+        found = epsilon(run, delta="1e-5", scheme="reshuffle")
+        assert not found.hidden_state
+        assert "10 classes" in found.note
+        assert "weight_decay" in found.helps
+
+    def test_ten_classes_enough_decay_and_any_scheme(self):
+        told = DIGITS | {"weight_decay": "0.2", "learning_rate": "0.05", "max_grad_norm": "0.1"}
+        run = training_run(**told, loss=softmax(classes=10, feature_norm=1))
+        for scheme in EPOCH_SCHEMES:
+            found = epsilon(run, delta="1e-5", scheme=scheme)
+            assert found.hidden_state, scheme
+            assert "balle2019" not in [each.label for each in found.considered if each.value is not None]
+
+
+class TestOneGate:
+    """No two doors give two answers for one run."""
+
+    @pytest.mark.parametrize("scheme", EPOCH_SCHEMES)
+    @pytest.mark.parametrize("classes", [2, 10])
+    def test_all_doors_agree(self, scheme, classes, capsys):
+        loss = softmax(classes=classes, feature_norm=1)
+        told = DIGITS | {"max_grad_norm": 1, "loss": loss}
+        by_function = epsilon(training_run(**told), delta="1e-5", scheme=scheme)
+        accountant = HiddenStateAccountant(
+            scheme=scheme, **{name: told[name] for name in told if name not in ("noise_multiplier", "epochs")}
+        )
+        for _ in range(15 * 21):
+            accountant.step(noise_multiplier=8, sample_rate=1 / 21)
+        by_logistic = logistic_privacy(
+            **{name: told[name] for name in DIGITS if name != "weight_decay"},
+            classes=classes,
+            feature_norm=1,
+            clip_norm=1,
+            lam=told["weight_decay"],
+            delta="1e-5",
+            scheme=scheme,
+        ).guarantee
+        assert by_logistic == by_function
+        assert accountant.guarantee("1e-5") == by_function
+        assert epsilon_of_all([Part(training_run(**told), scheme)], delta="1e-5").epsilon >= by_function.epsilon * 0.999
+        table = compare(training_run(**told), delta="1e-5", scheme=scheme, epochs=[15])
+        assert min(value for _, (value,) in table.curves) == pytest.approx(by_function.epsilon, rel=1e-6)
+        options = ["--loss", "softmax", "--classes", str(classes), "--feature-norm", "1", "--max-grad-norm", "1"]
+        given = [f"--{name.replace('_', '-')}={value}" for name, value in DIGITS.items()]
+        assert main(["epsilon", "--scheme", scheme, *given, *options, "--delta", "1e-5"]) == 0
+        assert repr(by_function.epsilon) in capsys.readouterr().out
+
+    def test_dp_accounting_agrees(self):
+        pytest.importorskip("dp_accounting")
+        from hsdp_symbolic.adapters.dp_accounting import HiddenStateDpEvent, HiddenStatePrivacyAccountant
+
+        for loss in (logistic(feature_norm=1), None):
+            event = HiddenStateDpEvent(scheme="shuffle", **DIGITS, loss=loss)
+            found = HiddenStatePrivacyAccountant().compose(event).get_epsilon(1e-5)
+            expected = epsilon(training_run(**DIGITS, loss=loss), delta="1e-5", scheme="shuffle").epsilon
+            assert found == pytest.approx(expected, rel=1e-9)
+
+    def test_lam_and_beta_of_a_clipped_loss_buy_nothing(self):
+        told = {name: value for name, value in DIGITS.items() if name != "weight_decay"}
+        plain = epsilon(training_run(**told), delta="1e-5", scheme="shuffle")
+        with_them = epsilon(training_run(**told, lam=1, beta=2), delta="1e-5", scheme="shuffle")
+        assert with_them.epsilon == plain.epsilon
+        assert not with_them.hidden_state
+
+    @pytest.mark.parametrize("name", ["lam", "beta"])
+    def test_they_do_not_go_with_a_loss(self, name):
+        with pytest.raises(ArgumentError, match=name):
+            training_run(**DIGITS, loss=logistic(feature_norm=1), **{name: 1})
+
+    @pytest.mark.parametrize("loss", ["logistic", 1, logistic, object()])
+    def test_what_is_no_loss(self, loss):
+        with pytest.raises(ArgumentError, match="no loss"):
+            training_run(**DIGITS, loss=loss)
+
+    @pytest.mark.parametrize(
+        ("make", "given", "named"),
+        [
+            (logistic, {"feature_norm": 0}, "feature_norm"),
+            (logistic, {"feature_norm": 1, "bias": 1}, "bias"),
+            (scalar, {"feature_norm": 1, "curvature": -1}, "curvature"),
+            (softmax, {"feature_norm": 1, "classes": 1}, "classes"),
+            (softmax, {"feature_norm": 1, "classes": "x"}, "classes"),
+            (vouched, {"lipschitz": 0}, "lipschitz"),
+        ],
+    )
+    def test_bad_facts_of_a_loss(self, make, given, named):
+        with pytest.raises(ArgumentError, match=named):
+            make(**given)
+
+
+class TestLeftOver:
+    @pytest.mark.parametrize("scheme", EPOCH_SCHEMES)
+    def test_it_must_be_said(self, scheme):
+        told = DIGITS | {"n": 1347}
+        with pytest.raises(ArgumentError, match=r"leftover = None.*3 records are left over"):
+            epsilon(training_run(**told), delta="1e-5", scheme=scheme)
+        with pytest.raises(ArgumentError, match="leftover"):
+            epsilon(Setting(n=7, b=2, K=3, eta="0.1", lam=1, beta=2, sigma=1, S_g=1), delta="1e-5", scheme=scheme)
+        with pytest.raises(ArgumentError, match="leftover"):
+            HiddenStateAccountant(scheme=scheme, n=1347, batch_size=64)
+
+    def test_sampling_has_none(self):
+        assert epsilon(training_run(**DIGITS | {"n": 1347}), delta="1e-5", scheme="poisson").epsilon > 0
+
+    @pytest.mark.parametrize("scheme", EPOCH_SCHEMES)
+    def test_a_shorter_batch_is_accounted_for_as_a_full_one(self, scheme):
+        loss = logistic(feature_norm=1)
+        partial = training_run(**DIGITS | {"n": 1347}, loss=loss, leftover="partial", divisor=64)
+        full = training_run(**DIGITS | {"n": 22 * 64}, loss=loss)
+        found, expected = (epsilon(run, delta="1e-5", scheme=scheme) for run in (partial, full))
+        assert found.epsilon == expected.epsilon
+        assert any("the last of 3 records" in each for each in found.assumptions)
+
+    def test_a_divisor_below_the_batch_size_makes_it_less_smooth(self):
+        run = training_run(**DIGITS | {"n": 1347}, loss=logistic(feature_norm=1), leftover="partial", divisor=61)
+        assert run.footing().setting["beta"] == Fraction(64, 61) / 2 + Fraction(1, 100)
+
+    def test_its_own_divisor_leaves_composition(self):
+        run = training_run(**DIGITS | {"n": 1347}, loss=logistic(feature_norm=1), leftover="partial", divisor="actual")
+        found = epsilon(run, delta="1e-5", scheme="reshuffle")
+        assert not found.hidden_state
+        assert "its own size 3" in found.note
+
+    def test_a_partial_batch_needs_a_divisor(self):
+        run = training_run(**DIGITS | {"n": 1347}, leftover="partial")
+        with pytest.raises(ArgumentError, match="divisor"):
+            epsilon(run, delta="1e-5", scheme="reshuffle")
+
+    @pytest.mark.parametrize("leftover", ["partial", "blank"])
+    def test_the_papers_batches_are_all_alike(self, leftover):
+        run = Setting(n=7, b=2, K=3, eta="0.1", lam=1, beta=2, sigma=1, S_g=1)
+        with pytest.raises(ArgumentError, match="all alike"):
+            epsilon(TrainingRun(run, leftover=leftover), delta="1e-5", scheme="fixed")
+        assert epsilon(TrainingRun(run, leftover="dropped"), delta="1e-5", scheme="fixed").hidden_state
+
+    def test_records_used_twice_are_refused(self):
+        run = training_run(**DIGITS | {"n": 1347}, leftover="repeated", divisor=64)
+        with pytest.raises(ArgumentError, match="twice"):
+            epsilon(run, delta="1e-5", scheme="reshuffle")
+
+    def test_no_such_way(self):
+        with pytest.raises(ArgumentError, match="leftover"):
+            training_run(**DIGITS, leftover="forgotten")
+
+
+class TestReasons:
+    """Whatever falls back to composition says why in the first line."""
+
+    @pytest.mark.parametrize(
+        ("options", "reason"),
+        [
+            ("--scheme fixed --n 50 --b 2 --K 40 --eta 0.02 --lam 1 --sigma 2 --S_g 4", "beta"),
+            ("--scheme reshuffle --n 50 --b 2 --K 40 --eta 0.02 --beta 4 --sigma 2 --S_g 4", "lam"),
+            ("--scheme fixed --n 50 --b 2 --K 40 --eta 0.9 --lam 1 --beta 4 --sigma 2 --S_g 4", "eta"),
+            ("--scheme shuffle --noise-multiplier 8 --n 50 --batch-size 2 --epochs 4 --max-grad-norm 1", "clipped"),
+            ("--scheme poisson --noise-multiplier 8 --sample-rate 0.01 --steps 10", "no hidden-state statement"),
+            (
+                "--scheme fixed --noise-multiplier 8 --n 50 --batch-size 2 --steps 13 --learning-rate 0.1 "
+                "--weight-decay 0.1 --loss logistic --feature-norm 1",
+                "within an epoch",
+            ),
+        ],
+    )
+    @pytest.mark.parametrize("command", ["epsilon", "delta"])
+    def test_first_line(self, command, options, reason, capsys):
+        at = ["--delta", "1e-5"] if command == "epsilon" else ["--epsilon", "1"]
+        assert main([command, *options.split(), *at]) == 0
+        first = capsys.readouterr().out.splitlines()[0]
+        assert "by composition: " in first
+        assert reason in first.partition("by composition: ")[2]
+
+    def test_a_hidden_state_bound_says_none(self, capsys):
+        options = "--scheme fixed --n 50 --b 2 --K 40 --eta 0.02 --lam 1 --beta 4 --sigma 2 --S_g 4 --delta 1e-5"
+        assert main(["epsilon", *options.split()]) == 0
+        assert capsys.readouterr().out.splitlines()[0].endswith("certified")
+
+    def test_adding_a_record_is_not_replacing_one(self):
+        run = Setting(n=50, b=2, K=40, eta="0.02", lam=1, beta=4, sigma=2, S_g=4)
+        with pytest.raises(ArgumentError, match="replacing"):
+            epsilon(run, delta="1e-5", scheme="poisson")
+
+
+def test_delta_goes_through_the_same_gate():
+    told = [training_run(**DIGITS, loss=loss) for loss in (None, logistic(feature_norm=1))]
+    for run, scheme in product(told, EPOCH_SCHEMES):
+        found = epsilon(run, delta="1e-5", scheme=scheme)
+        back = delta(run, epsilon=Fraction(found.epsilon), scheme=scheme)
+        assert back.hidden_state == found.hidden_state
+        assert back.delta <= 1.01e-5
