@@ -133,7 +133,7 @@ epoch_factor, epoch_cost = Symbol("r_epoch", positive=True), Symbol("A_epoch", p
 
 # A clipped loss of one score: the cap, how far two slopes are below and above it, two vectors in their plane.
 cap, below_cap, above_cap, clip_norm = (Symbol(name, positive=True) for name in ("m_cap", "a_below", "a_above", "C"))
-x_1, x_2, d_1, d_2 = (Symbol(name, real=True) for name in ("x_1", "x_2", "d_1", "d_2"))
+f_1, f_2, d_1, d_2 = (Symbol(name, real=True) for name in ("f_1", "f_2", "d_1", "d_2"))
 
 # Any hit pattern: weights, slopes and edges of the greatest convex minorant, and jets of convex functions.
 distance2, moved, moved2, leap, W1, W2, W_mid = (

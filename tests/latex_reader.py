@@ -49,6 +49,8 @@ NAMES = {
     r"\partial_\alpha R_\alpha": "dR",
     r"R_\alpha": "R",
     r"\varepsilon_{norm}": "eps_norm",
+    r"\kappa": "kappa",
+    r"\mathrm{bias}": "bias",
     r"p_1": "w1",
     r"\delta": "delta",
     "m": "split",

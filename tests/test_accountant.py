@@ -18,6 +18,7 @@ from hsdp_symbolic.accounting import (
     delta_of_all,
     epsilon,
     epsilon_of_all,
+    scalar,
     training_run,
 )
 from hsdp_symbolic.errors import ArgumentError
@@ -28,8 +29,8 @@ FACTS = {
     "batch_size": 2,
     "learning_rate": "0.02",
     "max_grad_norm": 2,
-    "lam": 1,
-    "beta": 4,
+    "weight_decay": 1,
+    "loss": scalar(feature_norm=1, curvature=3, bias=False),  # so that λ = 1 and β = 4
 }
 BATCHES, NOISE = 25, 20
 HARMLESS = {name: value for name, value in FACTS.items() if name in ("scheme", "n", "batch_size")}
@@ -75,7 +76,7 @@ class TestOneRun:
         found = accountant(BATCHES + 7, scheme=scheme).guarantee(1e-5)
         assert not found.hidden_state
         assert "32 steps end within an epoch of 25" in found.note
-        assert "next end: 50 steps" in found.note
+        assert "the next: 50 steps" in found.note
         # valid: no less than composition over the steps of whole epochs before
         whole = accountant(BATCHES, scheme=scheme, released=True).get_epsilon(1e-5)
         assert found.epsilon >= whole
@@ -115,9 +116,8 @@ class TestOneRun:
         made = HiddenStateAccountant(**facts)
         for _ in range(5):
             made.step(noise_multiplier=10, sample_rate=1)
-        run = training_run(
-            noise_multiplier=10, max_grad_norm=2, n=50, batch_size=50, epochs=5, learning_rate="0.02", lam=1, beta=4
-        )
+        told = {name: facts[name] for name in ("max_grad_norm", "learning_rate", "weight_decay", "loss")}
+        run = training_run(noise_multiplier=10, n=50, batch_size=50, epochs=5, **told)
         assert made.get_epsilon(1e-5) == epsilon(run, delta=1e-5, scheme="full_batch").epsilon
 
     def test_a_full_batch_of_fewer_records_is_refused(self):
@@ -229,10 +229,13 @@ class TestRefusals:
         assert len(made) == 0
 
     def test_a_shorter_last_batch_is_noticed(self):
-        made = accountant(n=51)
-        with pytest.raises(ArgumentError, match="drop_last=True"):
+        made = accountant(n=51, leftover="dropped")
+        with pytest.raises(ArgumentError, match="say how the batches were really made"):
             made.step(noise_multiplier=1, sample_rate=1 / 26)
         made.step(noise_multiplier=1, sample_rate=1 / 25)
+        accountant(n=51, leftover="partial", divisor=2).step(noise_multiplier=1, sample_rate=1 / 26)
+        with pytest.raises(ArgumentError, match="leftover"):
+            accountant(n=51)
 
 
 class TestState:
@@ -262,7 +265,8 @@ class TestState:
         [
             {"n": 52},
             {"learning_rate": "0.01"},
-            {"lam": 2},
+            {"weight_decay": 2},
+            {"loss": None},
             {"max_grad_norm": 1},
             {"scheme": "fixed"},
             {"released": True},
@@ -320,8 +324,9 @@ class TestSeveralRuns:
             epsilon_of_all([Part(figure_run, "shuffle", 0)], delta=1e-5)
         with pytest.raises(ArgumentError, match="no statement for shuffle applies"):
             epsilon_of_all([Part(Setting(n=3), "shuffle")], delta=1e-5)
+        poisson = training_run(noise_multiplier=1, sample_rate="0.01", steps=10)
         with pytest.raises(ArgumentError, match="the runs differ in it"):
-            epsilon_of_all([Part(figure_run, "shuffle"), Part(figure_run, "poisson")], delta=1e-5)
+            epsilon_of_all([Part(figure_run, "shuffle"), Part(poisson, "poisson")], delta=1e-5)
 
     def test_edge_probabilities(self, figure_run):
         assert epsilon_of_all([Part(figure_run, "shuffle")], delta=1).epsilon == 0
@@ -348,8 +353,8 @@ class TestDpAccounting:
             epochs=40,
             learning_rate="0.02",
             max_grad_norm=2,
-            lam=1,
-            beta=4,
+            weight_decay=1,
+            loss=FACTS["loss"],
         )
 
     def test_one_run(self, adapter, event, figure_run):
@@ -417,7 +422,9 @@ class TestDpAccounting:
             {"scheme": "x"},
             {"epochs": 1.5},
             {"batch_size": 51},
-            {"lam": math.nan},
+            {"weight_decay": math.nan},
+            {"loss": "logistic"},
+            {"n": 51},
             {"n": "50"},
         ],
     )

@@ -78,6 +78,8 @@ def draw_point(rng, *, batches=2000, smallest_step=1e-7, epochs=1e9):
         "sigma_mul": between(1, 100),
         "classes": 2,
         "eps_norm": between(0.1, 1),
+        "kappa": between(0.1, 10),
+        "bias": 1,
     }
     return {name: Fraction(value) for name, value in point.items()}
 
@@ -114,7 +116,7 @@ def values_inside(found, box, rng):
 
 def choices(found, rng):
     """Up to three letters of a statement to widen."""
-    fixed = {"classes", "hit", "k", "j"}
+    fixed = {"classes", "hit", "bias", "k", "j"}
     if found.label == "conversion:delta":
         fixed |= {"alpha"}  # refused: neither rising nor falling
     if found.scheme == "reshuffle":
@@ -210,7 +212,7 @@ class TestMonotone:
         """Every trend of every statement, held against certified values at random pairs of points."""
         rng, effective = random.Random(4), 0
         for found in CLOSED:
-            for name in sorted(found._program.leaves - {"classes", "hit", "k", "j"}):
+            for name in sorted(found._program.leaves - {"classes", "hit", "bias", "k", "j"}):
                 direction = trend(found.expr, Symbol(name, **_assumptions(name)))
                 if direction is None:
                     continue

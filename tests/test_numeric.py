@@ -78,6 +78,7 @@ def test_every_statement_has_a_numeric_view(figure_run, label):
         "hit": 0,
     }
     extra |= {"R1": 1, "R2": 2, "w1": "0.3", "sigma_mul": 2, "classes": 2, "eps_norm": 0, "removed": 2, "split": 7}
+    extra |= {"kappa": "0.25", "bias": 1}
     extra |= {"delta": "1e-5", "epsilon": 1}
     extra = {name: value for name, value in extra.items() if name in found.needs}
     value = found.numeric(figure_run, **extra)

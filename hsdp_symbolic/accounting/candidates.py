@@ -145,10 +145,10 @@ def check_scheme(scheme: object) -> Scheme:
 def check_neighbouring(scheme: Scheme, neighbouring: object) -> Neighbouring:
     """The neighbouring relation to account for; for Poisson sampling both exist and add_remove is the default."""
     if neighbouring is None:
-        return Neighbouring.ADD_REMOVE if scheme is Scheme.POISSON else Neighbouring.REPLACE_ONE
+        return Neighbouring.ADD_REMOVE if scheme == Scheme.POISSON else Neighbouring.REPLACE_ONE
     if not isinstance(neighbouring, str) or neighbouring not in list(Neighbouring):
         raise ArgumentError("neighbouring", neighbouring, "no such relation", f"use {' or '.join(Neighbouring)}")
-    if neighbouring == Neighbouring.ADD_REMOVE and scheme is not Scheme.POISSON:
+    if neighbouring == Neighbouring.ADD_REMOVE and scheme != Scheme.POISSON:
         raise ArgumentError(
             "neighbouring",
             str(neighbouring),
@@ -161,7 +161,7 @@ def check_neighbouring(scheme: Scheme, neighbouring: object) -> Neighbouring:
 @cache
 def statements_of(scheme: Scheme) -> tuple[Statement, ...]:
     """The upper bounds stated for `scheme`, as functions of a setting, an order and a batch; their proofs stand."""
-    found = (statement(label) for label in labels() if scheme_of(label) is scheme)
+    found = (statement(label) for label in labels() if scheme_of(label) == scheme)
     return tuple(map(require_standing, filter(_bounds_a_run, found)))
 
 
@@ -177,13 +177,13 @@ def _bounds_a_run(found: Statement) -> bool:
 def covering(scheme: Scheme, neighbouring: Neighbouring) -> Iterator[tuple[Statement, str]]:
     """Statements that bound a run under `scheme`, each with the reason where it is stated for another."""
     for found in statements_of(scheme):
-        if found.neighbouring is neighbouring:
+        if found.neighbouring == neighbouring:
             yield found, ""
-    if scheme is Scheme.SHUFFLE:
+    if scheme == Scheme.SHUFFLE:
         for found in statements_of(Scheme.FIXED):
             yield found, QUASI_CONVEX if needs_hidden_state(found) else ANY_ORDER
     elsewhere = {Scheme.RESHUFFLE: (Scheme.FIXED, ANY_ORDER), Scheme.POISSON: (Scheme.WITHOUT_REPLACEMENT, POISSON_TOO)}
-    if scheme in elsewhere and neighbouring is Neighbouring.REPLACE_ONE:
+    if scheme in elsewhere and neighbouring == Neighbouring.REPLACE_ONE:
         other, why = elsewhere[scheme]
         yield from ((found, why) for found in statements_of(other) if not needs_hidden_state(found))
 

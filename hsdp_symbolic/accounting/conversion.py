@@ -7,6 +7,7 @@ every order α > 1 gives a valid guarantee, so the choice of the order needs no 
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -124,13 +125,21 @@ def delta_at(R: Any, *, order: Any, epsilon: Any) -> Enclosure:
     return Enclosure(min(low, Fraction(1)), min(high, Fraction(1)))
 
 
+LARGEST_DOUBLE = Fraction(sys.float_info.max)
+
+
 @dataclass(frozen=True)
 class Goal:
     """What an order is chosen for: the least ε at a given δ, or the least δ at a given ε."""
 
     seeks: Literal["epsilon", "delta"]
     given: Fraction
+    """As given, or the double it is reported as where that is smaller: what holds there holds for larger ones."""
     conversion: Form = "best"
+
+    def __post_init__(self) -> None:
+        if self.given < LARGEST_DOUBLE and 0 < Fraction(float(self.given)) < self.given:
+            object.__setattr__(self, "given", Fraction(float(self.given)))
 
     @property
     def knows(self) -> str:
@@ -138,7 +147,7 @@ class Goal:
         return "delta" if self.seeks == "epsilon" else "epsilon"
 
     def reported(self) -> float:
-        """What was given, as a double that is never below it: what holds at δ holds at a larger δ."""
+        """What was given, as a double that is never below what is certified."""
         return Enclosure(self.given, self.given).upper()
 
     def at(self, R: Enclosure, order: Fraction) -> Enclosure:

@@ -150,10 +150,10 @@ def training_run(
 
 def _update(loss: Update | None, lam: Any, beta: Any) -> Update:
     """What is known of a clipped update; λ and β of the loss before clipping say nothing about it."""
-    told = {name: to_fraction(name, value) for name, value in (("lam", lam), ("beta", beta)) if value is not None}
+    told = Setting(lam=lam, beta=beta).exact_strings()
     if loss is None:
         return Clipped(tuple(f"{name} = {value}" for name, value in told.items()))
     for name, value in told.items():
         instead = "give weight_decay, which is added after clipping" if name == "lam" else "leave it out"
-        raise ArgumentError(name, str(value), "the loss says how convex and smooth it is", instead)
+        raise ArgumentError(name, value, "the loss says how convex and smooth it is", instead)
     return loss

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import ArgumentError
 from ..meaning import Neighbouring
+from ..setting import to_fraction
 from .candidates import check_neighbouring, check_scheme, needs_hidden_state
 from .guarantee import Guarantee, epsilon
 from .library import REPLACE_ONE_FACTOR, training_run
@@ -68,8 +69,8 @@ def logistic_privacy(
     chosen = check_scheme(scheme)
     relation = check_neighbouring(chosen, neighbouring)
     for name, value in (("lam", lam), ("clip_norm", clip_norm)):
-        if value is None:
-            raise ArgumentError(name, value, "not given", "give a number > 0")
+        if to_fraction(name, value) <= 0:
+            raise ArgumentError(name, value, "must be positive", "give a number > 0")
     run = training_run(
         noise_multiplier=noise_multiplier,
         clip_norm=clip_norm,

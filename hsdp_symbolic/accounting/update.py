@@ -34,6 +34,9 @@ ONLY_COMPOSITION = frozenset({Asks.NOTHING})
 SCALAR = "clip:scalar"
 SOFTMAX = "prop:smooth_strcvx_clip"
 RATES = (f"{SOFTMAX}:rate", f"{SOFTMAX}:rate_clip")
+TWO_CLASSES = "two classes: clipped gradients stay monotone and smooth"
+NEVER_BITES = "clipping never bites: the clip norm is at least any norm of a gradient"
+MAY_BITE = "three or more classes, and clipping may bite: only the contraction proved for it is used"
 WHAT_HELPS = (
     "say which loss is clipped, if it is logistic, huber, scalar (any φ(x·θ) with φ convex and smooth) or softmax, and "
     "give weight_decay for a regulariser that is added after clipping; or vouch for a Lipschitz constant of the "
@@ -165,12 +168,10 @@ class SoftmaxLoss:
             smooth = load * (statement(SOFTMAX).exact(setting, **given) - setting["lam"]) + setting["lam"]
         except HypothesisError as refusal:
             return self._by_rate(setting, load, told, refusal)
-        two = self.classes == 2
-        case = "two classes: clipped gradients stay monotone and smooth"
         return Footing(
             setting.replace(beta=smooth),
             EVERYTHING,
-            f"{case if two else 'clipping never bites: the clip norm is at least any norm of a gradient'} ({SOFTMAX})",
+            f"{TWO_CLASSES if self.classes == 2 else NEVER_BITES} ({SOFTMAX})",
             (
                 Source("lam", setting["lam"], SOFTMAX, "strong convexity: that of the regulariser"),
                 Source("beta", smooth, SOFTMAX, f"smoothness: {statement(SOFTMAX).title}"),
@@ -191,7 +192,7 @@ class SoftmaxLoss:
         return Footing(
             setting.replace(lam=rate, beta=smooth),
             ONLY_CONTRACTION,
-            f"three or more classes, and clipping may bite: only the contraction proved for it is used ({label})",
+            f"{MAY_BITE} ({label})",
             (
                 Source("lam", rate, label, "the update is (1 − ηλ)-Lipschitz with this λ, rounded down"),
                 Source("beta", smooth, "prop:smooth", "and λ added"),

@@ -25,6 +25,8 @@ from ..symbols import (
     clip_norm,
     d_1,
     d_2,
+    f_1,
+    f_2,
     gap,
     inner,
     kappa,
@@ -33,8 +35,6 @@ from ..symbols import (
     slope,
     theta,
     unit,
-    x_1,
-    x_2,
     x_i,
 )
 
@@ -78,8 +78,8 @@ def scalar_output() -> Statement:
     )
     d.identity(
         "Cauchy and Schwarz: (x·Δ)² = ‖x‖²‖Δ‖² − (the area they span)², in the plane of x and Δ …",
-        (x_1 * d_1 + x_2 * d_2) ** 2,
-        (x_1**2 + x_2**2) * (d_1**2 + d_2**2) - (x_1 * d_2 - x_2 * d_1) ** 2,
+        (f_1 * d_1 + f_2 * d_2) ** 2,
+        (f_1**2 + f_2**2) * (d_1**2 + d_2**2) - (f_1 * d_2 - f_2 * d_1) ** 2,
     )
     d.at_most(
         "… so between points Δ apart the clipped gradient, along Δ, changes by h·(x·Δ)² ≥ 0, at most κ(L² + bias)‖Δ‖². "
