@@ -161,7 +161,7 @@ def _draw(rng: random.Random, found: Statement) -> dict[str, Any]:
         "L": lambda: rng.choice([between(1e-6, 1), between(1e-6, 1e6)]),
         "w1": lambda: rng.choice([Fraction(1), between(1e-12, 1)]),
         "classes": lambda: count(2, 1000),
-        "bias": lambda: count(0, 1),
+        "bias": lambda: rng.randrange(2),
         "hit": lambda: rng.randrange(2),
     }
     case = {name: drawn[name]() if name in drawn else between(1e-9, 1e9) for name in found.needs}

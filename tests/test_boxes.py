@@ -78,7 +78,7 @@ def draw_point(rng, *, batches=2000, smallest_step=1e-7, epochs=1e9):
         "sigma_mul": between(1, 100),
         "classes": 2,
         "eps_norm": between(0.1, 1),
-        "kappa": between(0.1, 10),
+        "kappa": Fraction(1, 4),
         "bias": 1,
     }
     return {name: Fraction(value) for name, value in point.items()}
