@@ -1,7 +1,8 @@
 """Bounds on e^x − 1 and log mixtures over arrays, from IEEE additions, products and quotients alone.
 
-They must round to nearest, which `require_nearest_arrays` tells. No library function is trusted: the exponential is a Taylor polynomial doubled up, with an error bound counted by hand;
-the logarithm is a guess corrected by log x ≤ y + (x − e^y)/e^y, which holds for every y.
+They must round to nearest, which `require_nearest_arrays` tells. No library function is trusted: the exponential is a
+Taylor polynomial doubled up, with an error bound counted by hand; the logarithm is a guess corrected by
+log x ≤ y + (x − e^y)/e^y, which holds for every y.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
+from ..doubles import double_above
 from ..errors import ArgumentError, HsdpError
 from ..progress import Ticker
 from ..setting import Setting
@@ -90,7 +91,7 @@ def compare(
     return Comparison(
         scheme=scheme,
         neighbouring=relation,
-        delta=float(probability),
+        delta=double_above(probability),
         epochs=tuple(chosen),
         curves=tuple((label, tuple(row[label].upper if label in row else None for row in rows)) for label in names),
         crossovers=tuple(crossovers),

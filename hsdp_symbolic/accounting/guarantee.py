@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
+from ..doubles import double_above, double_below
 from ..enclosure import Enclosure
 from ..errors import ArgumentError, HsdpError
 from ..setting import Setting
@@ -180,7 +181,7 @@ def _guarantee(
     if not held:
         raise _nothing_holds(run, scheme, refused)
     chosen, found = min(held, key=lambda pair: pair[1].upper)
-    least = float(minimum(chosen, goal)) if certify_minimum else None
+    least = double_below(minimum(chosen, goal)) if certify_minimum else None
     entries = [
         Considered(bound.label, "chosen", result.upper, result.order, "the smallest")
         if bound is chosen
@@ -188,7 +189,7 @@ def _guarantee(
         for bound, result in held
     ]
     setting, steps = _unpack(run)
-    given = float(goal.given) or (5e-324 if goal.given else 0.0)
+    given = double_above(goal.given)  # a guarantee at δ (or ε) is one at any larger δ (ε)
     return Guarantee(
         epsilon=found.upper if goal.seeks == "epsilon" else given,
         delta=found.upper if goal.seeks == "delta" else given,

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from ..doubles import double_above
 from ..enclosure import Enclosure
 from ..errors import ArgumentError, HsdpError
 from ..setting import Setting
@@ -143,7 +144,7 @@ def _total(parts: Iterable[Part], goal: Goal, neighbouring: str | None, orders: 
         )
     found = best(_Sum(tuple(summands)), goal, admit_orders(orders))
     order = found.order if isinstance(found.order, Fraction) else Fraction(2)
-    given = float(goal.given) or (5e-324 if goal.given else 0.0)
+    given = double_above(goal.given)  # a guarantee at δ (or ε) is one at any larger δ (ε)
     return Total(
         epsilon=found.upper if goal.seeks == "epsilon" else given,
         delta=found.upper if goal.seeks == "delta" else given,

@@ -6,6 +6,7 @@ import argparse
 import json
 import re
 import tomllib
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ArgumentError
@@ -190,7 +191,7 @@ def _calibrate(arguments: argparse.Namespace) -> int:
     found = calibrate(*runs, solve_for=solve_for, **wanted, **library)
     if arguments.json:
         fields = {
-            found.solve_for: found.value if isinstance(found.value, int) else float(found.value),
+            found.solve_for: found.value if isinstance(found.value, int) else _written(found.value),
             "target_epsilon": found.target_epsilon,
             **record(found.guarantee),
             "monotone": found.monotone,
@@ -198,8 +199,7 @@ def _calibrate(arguments: argparse.Namespace) -> int:
         }
         print(json.dumps(fields, ensure_ascii=False))
         return 0
-    value = found.value if isinstance(found.value, int) else repr(float(found.value))
-    print(f"{found.solve_for} = {value}")
+    print(f"{found.solve_for} = {found.value if isinstance(found.value, int) else _written(found.value)}")
     if found.every:
         print("every value up to this one, the largest admitted, meets the target")
     elif found.monotone:
@@ -208,6 +208,14 @@ def _calibrate(arguments: argparse.Namespace) -> int:
         print("not all bounds are known to be monotone in it: the best of the values scanned")
     report(found.guarantee)
     return 0
+
+
+def _written(value: Fraction) -> float:
+    """The double that is written as `value` is, digit by digit; for too many digits, the least double above it."""
+    from ..doubles import double_above
+
+    near = float(value)
+    return near if Fraction(repr(near)) == value else double_above(value)
 
 
 def _compare(arguments: argparse.Namespace) -> int:
