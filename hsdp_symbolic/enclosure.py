@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from .doubles import double_above, double_below
 from .engines import ENGINES, Engine, Unbounded
 from .errors import ArgumentError, EnginesDisagree, NotRational, PrecisionExhausted
 from .setting import to_fraction
@@ -55,11 +55,11 @@ class Enclosure:
 
     def upper(self) -> float:
         """The least double that is not below the enclosure."""
-        return _to_double(self.hi, up=True)
+        return double_above(self.hi)
 
     def lower(self) -> float:
         """The greatest double that is not above the enclosure."""
-        return _to_double(self.lo, up=False)
+        return double_below(self.lo)
 
     def decimals(self, digits: int = 20) -> tuple[str, str]:
         """Both endpoints as decimal text of `digits` significant digits, rounded outwards.
@@ -159,20 +159,6 @@ def _at_precision(
             return None
         bounds = (result, result) if isinstance(result, Fraction) else engine.bounds(result)
     return None if bounds is None else Enclosure(*bounds)
-
-
-def _to_double(value: Fraction, *, up: bool) -> float:
-    """The nearest double on the stated side of `value` (±inf beyond the range)."""
-    try:
-        nearest = float(value)
-    except OverflowError:
-        nearest = math.inf if value > 0 else -math.inf
-    if math.isinf(nearest):
-        outward = up == (value > 0)
-        return nearest if outward else math.nextafter(nearest, 0)
-    if Fraction(nearest) == value or (Fraction(nearest) > value) == up:
-        return nearest
-    return math.nextafter(nearest, math.inf if up else -math.inf)
 
 
 def _decimal(value: Fraction, digits: int, rounding: str) -> str:

@@ -1,21 +1,40 @@
 """Rigorous interval engines behind one small protocol: arb (python-flint) and padded mpmath.
 
 Guarantee of every operation: the true result for any points of the operands lies in the result.
-Neither engine touches the user's precision settings: arb's is restored, mpmath's interval functions are
-called with an explicit precision.
+Neither engine touches the user's precision settings: arb's is restored, mpmath's functions are called with an explicit
+precision.
+
+Threads: flint keeps one precision for the whole process, and mpmath one memory of π, e and log 2, which threads that
+compute at the same time leave wrong. So our threads take turns at arb (`TURN`), every operation of arb is done again if
+somebody else changed the precision meanwhile, and mpmath's elementary functions are a copy that nobody else has.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import importlib.util
+import operator
+import os
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
+from functools import cache
+from threading import RLock
+from types import ModuleType
 from typing import Any, Protocol
 
-from .errors import ValueTooLarge
+from .doubles import require_nearest
+from .errors import SeriesShortened, ValueTooLarge
 
 EXPONENT_CAP = 2**25
 """Endpoints below 2^−EXPONENT_CAP are widened to 0 and that power: an exact fraction there fills memory."""
+MOST_TRIES = 10_000
+"""How often one operation is done again because another thread changed flint's settings just then."""
+
+TURN = RLock()
+"""Held by the thread that computes with arb, or looks up a constant of mpmath."""
+# A child process must not find the lock taken by a thread it does not have, nor flint's precision half changed.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=TURN.acquire, after_in_parent=TURN.release, after_in_child=TURN.release)
 
 
 class Unbounded(ArithmeticError):
@@ -54,7 +73,11 @@ class Engine(Protocol):
 
 
 class Arb:
-    """FLINT's ball arithmetic: published error analysis, the default."""
+    """FLINT's ball arithmetic: published error analysis, the default.
+
+    A ball holds the truth whatever the precision it was computed at; that operations are repeated if another thread
+    changed the precision keeps balls as narrow as they are without that thread.
+    """
 
     name = "arb"
     has_series = True
@@ -62,22 +85,54 @@ class Arb:
     def __init__(self, precision: int) -> None:
         import flint
 
-        self._flint, self.precision = flint, precision
+        self._flint, self._context, self.precision = flint, flint.ctx, precision
         self.resolution = Fraction(1, 1 << precision)
+        self._theirs = precision
+        """The precision others last asked for."""
 
     @contextmanager
     def working(self) -> Iterator[None]:
-        with self._flint.ctx.workprec(self.precision):
-            yield
+        """Compute here, at this precision, one thread at a time; then flint has the precision that others want again.
+
+        Refused where doubles do not round to nearest: flint multiplies long integers by means of doubles.
+        """
+        require_nearest()
+        with TURN:
+            outer, self._theirs = self._theirs, self._context.prec
+            self._context.prec = self.precision
+            try:
+                yield
+            finally:
+                if self._context.prec == self.precision:  # otherwise somebody has chosen another meanwhile
+                    self._context.prec = self._theirs
+                self._theirs = outer
+        require_nearest()
+
+    def again(self, operation: Callable[..., Any], *operands: Any) -> Any:
+        """The result at this precision, or, if others never leave it alone, at whatever precision they want."""
+        for _ in range(MOST_TRIES):
+            if (theirs := self._context.prec) != self.precision:
+                self._theirs, self._context.prec = theirs, self.precision
+            found = operation(*operands)
+            if self._context.prec == self.precision:
+                break
+        return found
 
     def ball(self, value: Fraction) -> Any:
-        return self._flint.arb(self._flint.fmpq(value.numerator, value.denominator))
+        return self.rational(self._flint.fmpq(value.numerator, value.denominator))
+
+    def rational(self, value: Any) -> Any:
+        """The ball of one of flint's own rationals."""
+        found = self._flint.arb(value)
+        return found if self._context.prec == self.precision else self.again(self._flint.arb, value)
 
     def interval(self, low: Fraction, high: Fraction) -> Any:
-        return self.ball(low).union(self.ball(high))
+        left, right = self.ball(low), self.ball(high)
+        found = left.union(right)
+        return found if self._context.prec == self.precision else self.again(left.union, right)
 
     def pi(self) -> Any:
-        return self._flint.arb.pi()
+        return self.again(self._flint.arb.pi)
 
     def recentre(self, x: Any) -> tuple[Any, Fraction]:
         if not x.is_finite():
@@ -86,35 +141,121 @@ class Arb:
         return x.mid(), dyadic(int(man), int(exp), up=True)
 
     def add(self, x: Any, y: Any) -> Any:
-        return x + y
+        found = x + y
+        return found if self._context.prec == self.precision else self.again(operator.add, x, y)
 
     def mul(self, x: Any, y: Any) -> Any:
-        return x * y
+        found = x * y
+        return found if self._context.prec == self.precision else self.again(operator.mul, x, y)
 
     def inverse(self, x: Any) -> Any:
-        return 1 / x
+        found = 1 / x
+        return found if self._context.prec == self.precision else self.again(operator.truediv, 1, x)
 
     def power(self, x: Any, k: int) -> Any:
-        return x ** self._flint.fmpz(k)
+        exponent = self._flint.fmpz(k)
+        found = x**exponent
+        return found if self._context.prec == self.precision else self.again(operator.pow, x, exponent)
 
     def exp(self, x: Any) -> Any:
-        return x.exp()
+        found = x.exp()
+        return found if self._context.prec == self.precision else self.again(x.exp)
 
     def log(self, x: Any) -> Any:
-        return x.log()
+        found = x.log()
+        return found if self._context.prec == self.precision else self.again(x.log)
 
     def bounds(self, x: Any) -> tuple[Fraction, Fraction] | None:
         if not x.is_finite():
             return None
-        low, high = ((int(man), int(exp)) for man, exp in (x.lower().man_exp(), x.upper().man_exp()))
-        return dyadic(*low, up=False), dyadic(*high, up=True)
+        low, high = x.lower(), x.upper()
+        if self._context.prec != self.precision:
+            low, high = self.again(x.lower), self.again(x.upper)
+        (low_man, low_exp), (high_man, high_exp) = low.man_exp(), high.man_exp()
+        return dyadic(int(low_man), int(low_exp), up=False), dyadic(int(high_man), int(high_exp), up=True)
+
+
+class SeriesArb(Arb):
+    """Power series besides balls: the first `order` coefficients of every result are there, or there is an error.
+
+    flint cuts series to a length that is one for the whole process. A series knows how many of its coefficients are
+    right, so a result that another thread cut short is seen to be, and is computed again.
+    """
+
+    def __init__(self, precision: int, order: int) -> None:
+        super().__init__(precision)
+        self.order = order
+
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        with super().working():
+            found, self._context.cap = self._context.cap, self.order
+            try:
+                yield
+            finally:
+                if self._context.cap == self.order:
+                    self._context.cap = found
+
+    def again(self, operation: Callable[..., Any], *operands: Any) -> Any:
+        for _ in range(MOST_TRIES):
+            found = super().again(operation, *operands)
+            if self._is_whole(found):
+                return found
+            self._context.cap = self.order
+        raise SeriesShortened(self.order)
+
+    def _is_whole(self, x: Any) -> bool:
+        return not isinstance(x, self._flint.arb_series) or x.prec >= self.order
+
+    def series(self, coefficients: list[Any]) -> Any:
+        """The series with these coefficients, and 0 beyond."""
+        return self._flint.arb_series(coefficients, self.order)
+
+    def coefficients(self, x: Any) -> list[Any]:
+        """The first `order` coefficients, zeros included; an error if the series has fewer that are right."""
+        if not self._is_whole(x):
+            raise SeriesShortened(self.order)
+        found: list[Any] = x.coeffs()
+        return found + [self._flint.arb(0)] * (self.order - len(found))
+
+    def add(self, x: Any, y: Any) -> Any:
+        return self.again(operator.add, x, y)
+
+    def mul(self, x: Any, y: Any) -> Any:
+        return self.again(operator.mul, x, y)
+
+    def inverse(self, x: Any) -> Any:
+        """1/x; of a series, whose first coefficient is not 0."""
+        return self.again(x.inv) if isinstance(x, self._flint.arb_series) else super().inverse(x)
+
+    def exp(self, x: Any) -> Any:
+        return self.again(x.exp)
+
+
+@cache
+def _elementary() -> ModuleType:
+    """mpmath's elementary functions once more, with constants of its own.
+
+    mpmath keeps π, e and log 2 together with the number of their bits. Two threads that need more bits at the same time
+    can leave the digits of one with the length of the other, and all later results are wrong. Nobody else knows this
+    copy, and we look things up in turn.
+    """
+    from mpmath.libmp import libelefun
+
+    spec = importlib.util.spec_from_file_location("mpmath.libmp._own_elementary", libelefun.__file__)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 class PaddedMpmath:
     """mpmath's interval functions, made sound: the independent second opinion.
 
-    `exp` and `log` of mpmath 1.3 sometimes exclude the true value by up to 6e-4 ulp, so their results are
-    widened by 8 ulp; integer powers are built from interval products.
+    Every precision is passed on explicitly, so that nobody's settings matter. `exp` and `log` of mpmath 1.3 sometimes
+    exclude the true value by up to 6e-4 ulp, so their results are widened by 8 ulp; integer powers are built from
+    interval products.
     """
 
     name = "mpmath"
@@ -123,7 +264,7 @@ class PaddedMpmath:
     def __init__(self, precision: int) -> None:
         from mpmath import libmp
 
-        self._lib, self.precision = libmp, precision
+        self._lib, self._own, self.precision = libmp, _elementary(), precision
         self.resolution = Fraction(1, 1 << precision)
         self._one = (libmp.fone, libmp.fone)
         margin = libmp.mpf_shift(libmp.fone, 3 - precision)
@@ -134,10 +275,18 @@ class PaddedMpmath:
 
     @contextmanager
     def working(self) -> Iterator[None]:
+        require_nearest()
         yield
+        require_nearest()
 
     def ball(self, value: Fraction) -> Any:
         return self.interval(value, value)
+
+    def _rounded(self, function: Callable[..., Any], ends: tuple[Any, ...]) -> Any:
+        """An increasing function of mpmath at both ends, rounded outwards and widened."""
+        with TURN:
+            found = tuple(function(end, self.precision, way) for end, way in zip(ends, "fc", strict=True))
+        return self.mul(found, self._pad)
 
     def interval(self, low: Fraction, high: Fraction) -> Any:
         rational = self._lib.from_rational
@@ -146,7 +295,8 @@ class PaddedMpmath:
         )
 
     def pi(self) -> Any:
-        return tuple(self._lib.mpf_pi(self.precision, way) for way in "fc")
+        with TURN:
+            return tuple(self._own.mpf_pi(self.precision, way) for way in "fc")
 
     def recentre(self, x: Any) -> tuple[Any, Fraction]:
         bounds = self.bounds(x)
@@ -172,12 +322,12 @@ class PaddedMpmath:
         return result
 
     def exp(self, x: Any) -> Any:
-        return self.mul(self._lib.libmpi.mpi_exp(x, self.precision), self._pad)
+        return self._rounded(self._own.mpf_exp, x)
 
     def log(self, x: Any) -> Any:
         if not self._lib.mpf_gt(x[0], self._lib.fzero):
             return self._lib.fninf, self._lib.finf
-        return self.mul(self._lib.libmpi.mpi_log(x, self.precision), self._pad)
+        return self._rounded(self._own.mpf_log, x)
 
     def bounds(self, x: Any) -> tuple[Fraction, Fraction] | None:
         special = (self._lib.finf, self._lib.fninf, self._lib.fnan)

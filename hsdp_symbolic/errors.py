@@ -125,6 +125,26 @@ class TooManySteps(HsdpError, ArithmeticError):
         )
 
 
+class SeriesShortened(HsdpError, ArithmeticError):
+    """A power series lost some of the coefficients that a sum needs."""
+
+    def __init__(self, order: int) -> None:
+        super().__init__(
+            f"a power series has fewer than {order} coefficients: another thread keeps changing flint.ctx.cap; "
+            "leave it alone while bounds are computed, or use engine='mpmath'"
+        )
+
+
+class RoundingMode(HsdpError, ArithmeticError):
+    """Doubles in this thread do not behave as certified numbers need them to."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "doubles in this thread do not round to nearest, or the tiniest are taken for 0, so nothing can be "
+            "certified; undo what changed it (fesetround, or a library built with -ffast-math), or use a fresh process"
+        )
+
+
 class EnginesDisagree(HsdpError, ArithmeticError):
     """Two independent engines gave enclosures that do not overlap: neither is to be trusted."""
 

@@ -12,13 +12,13 @@ above, taken from the body at c − R, covers both.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+import math
+from collections.abc import Callable, Mapping
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
-from .engines import Unbounded
+from .engines import SeriesArb, Unbounded
 from .intervals import DIRECT_TERMS, Intervals, whole
 from .program import Program
 
@@ -52,16 +52,16 @@ class Series(Intervals):
 
     def power(self, base: Any, exponent: Any) -> Any:
         if hasattr(exponent, "coeffs"):
-            return (exponent * self._ball(self.log(base))).exp()
+            return self._engine.exp(self._engine.mul(exponent, self._ball(self.log(base))))
         if isinstance(base, Fraction) or not hasattr(base, "coeffs"):
             return super().power(base, exponent)
         k, result = whole(exponent), base
         for _ in range(abs(k) - 1):
-            result = result * base
+            result = self._engine.mul(result, base)
         if k < 0:
-            if result.coeffs()[0].contains(0):
+            if result[0].contains(0):
                 raise Unbounded
-            return 1 / result
+            return self._engine.inverse(result)
         return result
 
     def geometric(self, x: Any, k: Any) -> Any:
@@ -70,7 +70,8 @@ class Series(Intervals):
         if isinstance(x, Fraction) and x == 1:
             return k
         below = self._engine.inverse(self._ball(self.add(x, Fraction(-1))))
-        return ((k * self.log(x)).exp() - 1) * below
+        grown = self._engine.exp(self._engine.mul(k, self.log(x)))
+        return self.mul(self.add(grown, Fraction(-1)), below)
 
 
 def sum_of_exponentials(
@@ -107,32 +108,41 @@ def _sum_of_range(
     A block whose polynomial loses too many digits to cancellation is halved. Where the body has sunk below the
     precision, the rest is known to lie between 1 and a little more.
     """
-    import flint
-
-    order = engine.precision // 2 + 16
-    algebras = Intervals(engine, max_bits=64), Series(engine, max_bits=64, convex=convex)
+    machine = SeriesArb(engine.precision, engine.precision // 2 + 16)
+    algebras = Intervals(engine, max_bits=64), Series(machine, max_bits=64, convex=convex)
     plain, series = (body.prepare(algebra, values, index) for algebra in algebras)
-    total, start, length, one_by_one = flint.arb(0), first, last, 0
-    tolerance = engine.ball(engine.resolution * 2**24)
 
     def term(place: int) -> Any:
         return _exponential(engine, plain(Fraction(place)))
 
-    with _series_length(flint.ctx, order):
-        single = 1 / _odd_part(flint.arb(1) / 2, order)
+    with machine.working():
+        return _Blocks(engine, machine, term, series).sum(first, last)
+
+
+class _Blocks:
+    """Σ `term` from one place to another, by blocks; `series` is the logarithm of the term as a series in the place."""
+
+    def __init__(
+        self, engine: Any, machine: SeriesArb, term: Callable[[int], Any], series: Callable[[Any], Any]
+    ) -> None:
+        self._engine, self._machine, self._term, self._series = engine, machine, term, series
+        self._tolerance = engine.ball(engine.resolution * 2**24)
+        self._nothing_left = engine.ball(1 + engine.resolution * 2**24)
+        self._powers = _PowerSums(engine, machine.order)
+
+    def sum(self, first: int, last: int) -> Any:
+        engine, start, length, one_by_one = self._engine, first, last, 0
+        total = engine.ball(Fraction(0))
         while start <= last:
-            here = term(start)
-            if here < 1 + tolerance:
-                return total + (last - start + 1) * here.union(flint.arb(1))
+            here = self._term(start)
+            if here < self._nothing_left:
+                rest = engine.mul(engine.ball(Fraction(last - start + 1)), here.union(engine.ball(Fraction(1))))
+                return engine.add(total, rest)
             length = min(2 * length, 2 * ((start - 1) // 3) + 1, last - start + 1)
             while length >= DIRECT_TERMS:
-                half = Fraction(length - 1, 2)
-                centre = flint.arb_series([engine.ball(start + half), engine.ball(half)], order)  # t in units of `half`
-                block = _sum_of_polynomial(series(centre).exp().coeffs(), length, order, single)
-                if block.rad() < length * (tolerance * here + 64 * here.rad()):
-                    farthest = term(int(start - 3 * half))  # f(c − R) with R = 4·half; the index is at least 1
-                    missed = farthest * length * flint.arb(4) ** (1 - order) / 3
-                    total += block + missed.union(-missed)
+                found = self._block(start, length, here)
+                if found is not None:
+                    total = engine.add(total, found)
                     break
                 length //= 2
             else:
@@ -140,44 +150,60 @@ def _sum_of_range(
                 if one_by_one > MOST_ONE_BY_ONE:
                     raise Unbounded  # cancellation everywhere: a higher precision will do
                 length = min(DIRECT_TERMS, last - start + 1)
-                total += sum((term(start + k) for k in range(length)), flint.arb(0))
+                for place in range(start, start + length):
+                    total = engine.add(total, self._term(place))
             start += length
-    return total
+        return total
+
+    def _block(self, start: int, length: int, here: Any) -> Any:
+        """The sum of so many terms from `start` on, or None if too many digits cancel."""
+        engine, machine, half = self._engine, self._machine, Fraction(length - 1, 2)
+        centre = machine.series([engine.ball(start + half), engine.ball(Fraction(1))])
+        coefficients = machine.coefficients(machine.exp(self._series(centre)))
+        found = self._powers.sum(coefficients, length)
+        if not found.rad() < length * (self._tolerance * here + 64 * here.rad()):
+            return None
+        farthest = self._term(int(start - 3 * half))  # f(c − R) with R = 4·half; the index is at least 1
+        missed = engine.mul(farthest, engine.ball(Fraction(length, 3 * 4 ** (machine.order - 1))))
+        return engine.add(found, missed.union(-missed))
 
 
 def _exponential(engine: Any, value: Any) -> Any:
     return engine.exp(engine.ball(value) if isinstance(value, Fraction) else value)
 
 
-def _odd_part(scale: Any, order: int) -> Any:
-    """2·sinh(scale·D)/D as a series in D."""
-    import flint
+class _PowerSums:
+    """Σ_p a_p·Σ_t t^p over t = −h, 1 − h, …, h, from Σ_t e^(tD) = sinh(length·D/2)/sinh(D/2), length = 2h + 1.
 
-    zero, grown = flint.arb(0), flint.arb_series([0, scale], order + 1).exp().coeffs()
-    return flint.arb_series([zero if p % 2 else 2 * c for p, c in enumerate(grown[1:])], order)
-
-
-def _sum_of_polynomial(coefficients: list[Any], length: int, order: int, single: Any) -> Any:
-    """Σ_p a_p·Σ_t (t/h)^p over the `length` numbers t = −h, …, h, with h = (length−1)/2.
-
-    Σ_t e^(tD) = sinh(length·D/2)/sinh(D/2) is the generating function of the sums of t^p; `single` is D/(2·sinh(D/2)).
+    D/2/sinh(D/2) = Σ_k (2 − 4^k)·B_2k/(2k)!·(D/2)^2k, with Bernoulli's numbers; odd powers add up to 0. Polynomials are
+    in D², and flint never cuts those (as it does series).
     """
+
+    def __init__(self, engine: Any, order: int) -> None:
+        import flint
+
+        self._engine, self._polynomial = engine, flint.arb_poly
+        below, *others = (list(map(engine.rational, column)) for column in _constants((order + 1) // 2))
+        self._below, (self._factorials, self._inverses) = flint.arb_poly(below), others
+
+    def sum(self, coefficients: list[Any], length: int) -> Any:
+        add, mul, above = self._engine.add, self._engine.mul, []
+        power, square = (self._engine.ball(x) for x in (Fraction(length), Fraction(length**2, 4)))
+        for inverse in self._inverses:
+            above.append(mul(power, inverse))  # sinh(length·D/2)/(D/2) = Σ_k length^(2k+1)/4^k·D^2k/(2k+1)!
+            power = mul(power, square)
+        product = mul(self._polynomial(above), self._below)
+        total = self._engine.ball(Fraction(0))
+        for k, (coefficient, factorial) in enumerate(zip(coefficients[::2], self._factorials, strict=True)):
+            total = add(total, mul(coefficient, mul(product[k], factorial)))
+        return total
+
+
+@cache
+def _constants(count: int) -> tuple[list[Any], list[Any], list[Any]]:
+    """(2 − 4^k)·B_2k/(4^k·(2k)!), (2k)! and 1/(2k + 1)! for k < count, as flint's rationals."""
     import flint
 
-    inner = (_odd_part(flint.arb(length) / 2, order) * single).coeffs()
-    total, unit, scale = flint.arb(0), (flint.arb(2) / (length - 1)) ** 2, flint.arb(1)
-    for p, (a, s) in enumerate(zip(coefficients[::2], inner[::2], strict=False)):
-        total += a * s * scale
-        scale *= unit * ((2 * p + 1) * (2 * p + 2))  # (2p)!/h^(2p)
-    return total
-
-
-@contextmanager
-def _series_length(context: Any, order: int) -> Iterator[None]:
-    """flint's global truncation order, put back afterwards."""
-    before = context.cap
-    context.cap = order + 1
-    try:
-        yield
-    finally:
-        context.cap = before
+    even, odd = ([flint.fmpq(math.factorial(2 * k + shift)) for k in range(count)] for shift in (0, 1))
+    below = [flint.fmpq.bernoulli(2 * k) * flint.fmpq(2 - 4**k, 4**k) / even[k] for k in range(count)]
+    return below, even, [1 / each for each in odd]

@@ -1,24 +1,59 @@
 """Bounds on e^x − 1 and log mixtures over arrays, from IEEE additions, products and quotients alone.
 
-No library function is trusted: the exponential is a Taylor polynomial doubled up, with an error bound counted by hand;
-the logarithm is a guess corrected by log x ≤ y + (x − e^y)/e^y, which holds for every y.
+They must round to nearest, which `require_nearest_arrays` tells. No library function is trusted: the exponential is a
+Taylor polynomial doubled up, with an error bound counted by hand; the logarithm is a guess corrected by
+log x ≤ y + (x − e^y)/e^y, which holds for every y.
 """
 
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .arrays import Array
+from .doubles import require_nearest
+from .errors import RoundingMode
 
 UNIT = 2.0**-53
 """The largest relative error of one rounding."""
 REACH = 200.0
 """Beyond this exponent a mixture continues along its tangent, whose slope is 1 to 50 digits."""
 _DEGREE = 12
-_COEFFICIENTS = [1.0 / math.factorial(j + 1) for j in range(_DEGREE, -1, -1)]
+_TRIED = 19
+"""Elements of the arrays that tell how NumPy rounds: enough for whole vectors and a rest."""
+
+
+def _inverse(n: int) -> float:
+    """The double nearest to 1/n, by integers: also right if the thread that loads this module rounds otherwise."""
+    bits = 52 + n.bit_length()
+    return math.ldexp(round(Fraction(1 << bits, n)), -bits)
+
+
+_COEFFICIENTS = [_inverse(math.factorial(j + 1)) for j in range(_DEGREE, -1, -1)]
+
+
+def require_nearest_arrays() -> None:
+    """An error unless NumPy's +, −, × and ÷ round to nearest in this thread, and do not take tiny numbers for 0."""
+    require_nearest()
+    one, ulp = np.ones(_TRIED), 2 * UNIT
+    above, tiny = one + ulp, one * 2.0**-1022
+    nearest = (
+        (one + UNIT == 1.0)  # not upwards
+        & (one - UNIT / 2 == 1.0)  # not downwards, nor towards 0
+        & (-one - UNIT == -1.0)
+        & (one + 1.5 * UNIT == above)
+        & (-one - 1.5 * UNIT == -above)
+        & (above * above == 1.0 + 2 * ulp)
+        & (-above * (above + ulp) == -(1.0 + 3 * ulp))
+        & (one / above == 1.0 - ulp)
+        & ((tiny - tiny / 4) * 4.0 == tiny * 3.0)  # exact unless tiny numbers are lost
+        & (tiny / 2 > 0.0)
+    )
+    if not nearest.all():
+        raise RoundingMode
 
 
 def expm1_bounds(x: Array) -> tuple[Array, Array]:

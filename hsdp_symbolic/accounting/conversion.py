@@ -14,6 +14,7 @@ from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
+from ..doubles import double_above
 from ..enclosure import Enclosure, enclose
 from ..errors import ArgumentError
 from ..setting import admit, to_fraction
@@ -148,7 +149,7 @@ class Goal:
 
     def reported(self) -> float:
         """What was given, as a double that is never below what is certified."""
-        return Enclosure(self.given, self.given).upper()
+        return double_above(self.given)
 
     def at(self, R: Enclosure, order: Fraction) -> Enclosure:
         """The certified value at one order."""

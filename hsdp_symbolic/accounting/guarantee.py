@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
+from ..doubles import double_below
 from ..enclosure import Enclosure
 from ..errors import ArgumentError, HsdpError
 from ..letters import LETTERS
@@ -219,7 +220,7 @@ def _guarantee(
     if not held:
         raise nothing_holds(candidates, refused)
     chosen, found = min(held, key=lambda pair: pair[1].upper)
-    least = float(minimum(chosen, goal)) if certify_minimum else None
+    least = double_below(minimum(chosen, goal)) if certify_minimum else None
     entries = [
         Considered(bound.label, "chosen", result.upper, result.order, "the smallest")
         if bound is chosen

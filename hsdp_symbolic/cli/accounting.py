@@ -6,6 +6,7 @@ import argparse
 import json
 import re
 import tomllib
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ArgumentError
@@ -235,7 +236,7 @@ def _calibrate(arguments: argparse.Namespace) -> int:
     found = calibrate(*runs, solve_for=solve_for, **wanted, **(_keywords(given, library) if library else {}))
     if arguments.json:
         fields = {
-            found.solve_for: found.value if isinstance(found.value, int) else float(found.value),
+            found.solve_for: found.value if isinstance(found.value, int) else _written(found.value),
             "target_epsilon": found.target_epsilon,
             **record(found.guarantee),
             "monotone": found.monotone,
@@ -243,8 +244,7 @@ def _calibrate(arguments: argparse.Namespace) -> int:
         }
         print(json.dumps(fields, ensure_ascii=False))
         return 0
-    value = found.value if isinstance(found.value, int) else repr(float(found.value))
-    print(f"{found.solve_for} = {value}")
+    print(f"{found.solve_for} = {found.value if isinstance(found.value, int) else _written(found.value)}")
     if found.every:
         print("every value up to this one, the largest admitted, meets the target")
     elif found.monotone:
@@ -253,6 +253,14 @@ def _calibrate(arguments: argparse.Namespace) -> int:
         print("not all bounds are known to be monotone in it: the best of the values scanned")
     report(found.guarantee)
     return 0
+
+
+def _written(value: Fraction) -> float:
+    """The double that is written as `value` is, digit by digit; for too many digits, the least double above it."""
+    from ..doubles import double_above
+
+    near = float(value)
+    return near if Fraction(repr(near)) == value else double_above(value)
 
 
 def _compare(arguments: argparse.Namespace) -> int:
@@ -296,7 +304,7 @@ def _compare(arguments: argparse.Namespace) -> int:
 
 
 def _table(found: Comparison) -> None:
-    print(f"certified ε at δ = {found.delta:g}, {found.scheme}, {found.neighbouring}; * smallest")
+    print(f"certified ε at δ = {found.delta!r}, {found.scheme}, {found.neighbouring}; * smallest")
     labels = [label for label, _ in found.curves]
     widths = [max(len(label), 11) for label in labels]
     print("  ".join([f"{'K':>8}", *(f"{label:>{width}}" for label, width in zip(labels, widths, strict=True))]))

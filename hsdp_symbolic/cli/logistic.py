@@ -123,7 +123,7 @@ def _print_example(parameters: dict[str, Any], found: Trained) -> None:
     print(f"  gradients clipped       {found.clipped:.1%}")
     print(f"  ε, hidden state         {rounded_up(privacy.guarantee.epsilon)} ({privacy.guarantee.bound})")
     print(f"  ε, composition          {rounded_up(privacy.composition.epsilon)} ({privacy.composition.bound})")
-    print(f"  at δ = {privacy.guarantee.delta:g}, certified, {privacy.guarantee.neighbouring}")
+    print(f"  at δ = {privacy.guarantee.delta!r}, certified, {privacy.guarantee.neighbouring}")
 
 
 def _record(found: LogisticPrivacy) -> dict[str, Any]:

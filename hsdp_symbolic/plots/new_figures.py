@@ -47,7 +47,10 @@ def tightness(request: Request) -> Figure:
     few = _fractions(run, 1, 3, 6, 12, 24, 40)  # each takes densities on a grid, for every update
 
     def panel(name: str, title: str, *chosen: str, exact: str = "", j0: int | None = None) -> Panel:
-        curves = [curve(label, run, order, style, label, j0=j0) for label, style in zip(chosen, _BOUNDS, strict=False)]
+        curves = [
+            curve(label, run, order, style, label, j0=j0)
+            for label, style in zip(chosen, _BOUNDS[: len(chosen)], strict=True)
+        ]
         if exact:
             curves.append(curve(exact, run, order, Style(4, "thin"), "exact, quadratic loss", j0=j0))
         at = few if chosen[0] == SAMPLED else many
@@ -291,7 +294,7 @@ def sharper(request: Request) -> Figure:
             for number, (label, legend) in enumerate(printed)
         ]
         found = [(label, words) for label, words in SHARPER if statement(label).scheme in schemes]
-        curves += [ours(label, style, words) for (label, words), style in zip(found, looks, strict=False)]
+        curves += [ours(label, style, words) for (label, words), style in zip(found, looks[: len(found)], strict=True)]
         panels.append(
             Panel(
                 (*curves, composed),

@@ -20,9 +20,10 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
+from ..doubles import double_above, double_below
 from ..errors import ArgumentError, TooManySteps
 from ..progress import Ticker
-from ..rounded import UNIT, log_mix
+from ..rounded import UNIT, log_mix, require_nearest_arrays
 
 MAX_STEPS = 3 * 10**4
 """Steps that are followed one by one; what has not settled by then is refused."""
@@ -93,14 +94,17 @@ class Bracket:
 def bracket(programme: Programme, rtol: float) -> Bracket:
     """Doubles around the exact W₀(0), refined until they are within `rtol` of each other.
 
-    Where the finest grid does not reach that, the bracket is wider, and still holds: the caller decides.
+    Where the finest grid does not reach that, the bracket is wider, and still holds: the caller decides. That
+    doubles round to nearest is checked before the first grid and after each; `RoundingMode` is raised if they do not.
     """
+    require_nearest_arrays()
     _check(programme)
     best: Bracket | None = None
     coarsest = POINTS if rtol < COARSE else POINTS // 4
     ticker, points = Ticker(), int(min(max(coarsest, 20 / math.sqrt(rtol)), MOST_POINTS))
     while True:
         found = _bracket(programme, points, rtol, ticker)
+        require_nearest_arrays()
         best = found if best is None else Bracket(max(best.lo, found.lo), min(best.hi, found.hi), points, found.steps)
         width = best.hi - best.lo
         if width <= rtol * best.hi or points >= MOST_POINTS:
@@ -117,7 +121,7 @@ def curve(programme: Programme, points: int = POINTS) -> tuple[float, ...]:
     Running backwards from the last step, one pass through the programme yields the value of every shorter one.
     """
     _check(programme)
-    above, ticker, found = _Above(programme, grid(_up(programme.farthest), points)), Ticker(), []
+    above, ticker, found = _Above(programme, grid(double_above(programme.farthest), points)), Ticker(), []
     for epoch in range(programme.epochs):
         for batch in reversed(range(programme.batches)):
             above.step(batch)
@@ -184,7 +188,7 @@ def grid(farthest: float, points: int) -> Array:
 
 
 def _bracket(programme: Programme, points: int, rtol: float, ticker: Ticker) -> Bracket:
-    z = grid(_up(programme.farthest), points)
+    z = grid(double_above(programme.farthest), points)
     above, below = _Above(programme, z), _Below(programme, z)
     hi = lo = math.nan
     for epoch in range(programme.epochs):
@@ -205,16 +209,6 @@ def _bracket(programme: Programme, points: int, rtol: float, ticker: Ticker) -> 
     return Bracket(lo, hi, points, programme.steps)
 
 
-def _up(x: Fraction) -> float:
-    near = float(x)
-    return near if near >= x else math.nextafter(near, math.inf)
-
-
-def _down(x: Fraction) -> float:
-    near = float(x)
-    return near if near <= x else math.nextafter(near, -math.inf)
-
-
 class _Side:
     """What both sides share: the grid, the two next distances from every point, and the chances of a hit.
 
@@ -224,7 +218,9 @@ class _Side:
     def __init__(self, programme: Programme, z: Array) -> None:
         self.z = z
         chances = [programme.chance(batch) for batch in range(programme.batches)]
-        self._chances = [(_down(hit), _up(hit), _down(1 - hit), _up(1 - hit)) for hit in chances]
+        self._chances = [
+            (double_below(hit), double_above(hit), double_below(1 - hit), double_above(1 - hit)) for hit in chances
+        ]
         self.W: Array = np.zeros_like(z)
 
     def _weights(self, batch: int, first_is_larger: Array) -> tuple[Array, Array]:
@@ -242,8 +238,8 @@ class _Above(_Side):
 
     def __init__(self, programme: Programme, z: Array) -> None:
         super().__init__(programme, z)
-        self._cost = _up(programme.cost)
-        q = _up(programme.q)
+        self._cost = double_above(programme.cost)
+        q = double_above(programme.q)
         self._missed, self._hit = z * (q * _UP), (z * (q * _UP) + 1.0) * _UP
         self._both = np.concatenate([self._missed, self._hit])
         self._widths = np.diff(z)
@@ -294,8 +290,8 @@ class _Below(_Side):
 
     def __init__(self, programme: Programme, z: Array) -> None:
         super().__init__(programme, z)
-        self._cost, self._q = _down(programme.cost), float(programme.q)
-        q = _down(programme.q)
+        self._cost, self._q = double_below(programme.cost), float(programme.q)
+        q = double_below(programme.q)
         self._missed, self._hit = z * (q * _DOWN), z * (q * _DOWN) + 1.0
         self._hit *= _DOWN
         self._both = np.concatenate([self._missed, self._hit])

@@ -41,7 +41,7 @@ def log_moment(engine: Engine, cost: Fraction, r: Fraction, rate: Fraction, draw
     for done in range(1, draws + 1):
         # The last count stands for all beyond: their factors lie between its own and the one of no cost at all.
         ahead = [engine.mul(miss, x) for x in f]
-        f = [engine.mul(factor, x) for factor, x in zip(factors, f, strict=False)]
+        f = [engine.mul(factor, x) for factor, x in zip(factors[: len(f)], f, strict=True)]
         if len(f) < len(factors):
             f.append(zero)
         else:

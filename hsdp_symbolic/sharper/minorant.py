@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
+from ..doubles import double_above
 from ..engines import Arb
 from ..errors import ArgumentError
 from ..progress import Ticker
@@ -123,8 +124,7 @@ def pattern_upper(hits: Any, *, q: Any, v: Any = 1, s: Any = 1) -> float:
         bounds = engine.bounds(total)
     if bounds is None:
         raise ArgumentError("q", q, "a jump without any noise left to hide it", "use steps with q > 0")
-    near = float(bounds[1] / 2)
-    return near if Fraction(near) * 2 >= bounds[1] else math.nextafter(near, math.inf)
+    return double_above(bounds[1] / 2)
 
 
 def _polygon(hits: Any, q: Any, v: Any, s: Any, zero: Any, number: Any = lambda x: x) -> tuple[list[Any], list[Any]]:

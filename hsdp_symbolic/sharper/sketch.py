@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
+from threading import Lock
 
 import numpy as np
 
@@ -62,12 +63,14 @@ class _Table:
         self._values = values
         self._rows: dict[int, Array] = {}
         self._epochs = 0
+        self._filling = Lock()
 
     def at(self, costs: Array, epochs: int) -> Array:
         found = np.full(costs.shape, np.inf)
         inside = (costs >= 4 * LEAST_COST) & (costs <= MOST_COST / 8)
         if np.any(inside):
-            found[inside] = self._interpolated(PER_OCTAVE * np.log2(costs[inside]), epochs)
+            with self._filling:  # a table is kept for all threads, and begins anew for a longer run
+                found[inside] = self._interpolated(PER_OCTAVE * np.log2(costs[inside]), epochs)
         return found
 
     def _interpolated(self, exponents: Array, epochs: int) -> Array:
