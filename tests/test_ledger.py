@@ -24,6 +24,7 @@ KEYS = [
     "scope",
     "evidence",
     "control",
+    "remembered",
 ]
 
 
