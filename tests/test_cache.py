@@ -76,6 +76,7 @@ def assert_not_believed(capsys, words):
     return memory
 
 
+@pytest.mark.smoke
 class TestRemembering:
     @pytest.mark.parametrize("controls", [False, True])
     @pytest.mark.parametrize("asked", [TRUE, FALSE, claim(WRONG, RIGHT), claim(OPEN), claim(OPEN, RIGHT)])

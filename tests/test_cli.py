@@ -64,6 +64,7 @@ def test_module_and_entry_point_are_the_same():
 
 @pytest.mark.parametrize(("j0", "digits"), [("24", "0.0871296232726143"), ("0", "0.0139008201950307")])
 @pytest.mark.parametrize("engine", ["arb", "mpmath", "both"])
+@pytest.mark.smoke
 def test_eval_json(capsys, figure_run, j0, digits, engine):
     code, out, err = run(capsys, "eval", "thm:strconvexsmooth", *FIGURE, "--j0", j0, "--json", "--engine", engine)
     found = json.loads(out)
@@ -80,6 +81,7 @@ def test_eval_json(capsys, figure_run, j0, digits, engine):
     assert found["setting"]["j0"] == j0
 
 
+@pytest.mark.smoke
 def test_eval_text(capsys):
     code, out, _ = run(capsys, "eval", "thm:convexsmooth", *FIGURE, "--j0", "24", "--exact")
     assert code == 0
@@ -120,6 +122,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("argv", "told"), BAD)
+@pytest.mark.smoke
 def test_bad_input_is_one_line_and_exit_code_two(capsys, argv, told):
     code, out, err = run(capsys, *argv)
     assert code == 2
@@ -149,6 +152,7 @@ def test_list_works_where_nothing_can_be_cached(capsys, monkeypatch):
     assert len(out.splitlines()) == len(labels())
 
 
+@pytest.mark.smoke
 def test_show_gives_hypotheses_steps_and_evidence(capsys):
     code, out, _ = run(capsys, "show", "lem:recursive")
     assert code == 0
@@ -157,6 +161,7 @@ def test_show_gives_hypotheses_steps_and_evidence(capsys):
     assert "cited" in out
 
 
+@pytest.mark.smoke
 def test_latex_is_the_view(capsys):
     _, out, _ = run(capsys, "latex", "thm:convexsmooth")
     assert out.strip() == statement("thm:convexsmooth").latex()
