@@ -1,50 +1,143 @@
-"""Verdicts, remembered as long as the claim and the code that decided it stay the same."""
+"""Verdicts, remembered as long as the claim and all that decided it stay the same; never believed on sight.
+
+A verdict is used again only if the claim has the same content (`content.py`), sources and libraries are the same
+(`fingerprint`), its record has the shape we write, and its signature is that of this account (`store.py`).
+"""
 
 from __future__ import annotations
 
 import hashlib
-import json
-import os
+import platform
+import sys
+import time
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import flint
+import mpmath
+import numpy
 import sympy
+from sympy.external.gmpy import GROUND_TYPES
 
 import hsdp_symbolic
 from hsdp_symbolic.catalogue import statements
 from hsdp_symbolic.checks import Evidence, Method, Verdict
-from hsdp_symbolic.errors import HsdpError
-from hsdp_symbolic.files import write_atomically
 from hsdp_symbolic.progress import progress
-from hsdp_symbolic.statement import Statement
 
-from .ledger import Claim, Control, Entry, examine
+from .content import key_of
+from .ledger import Claim, Control, Entry, examine, steps
+from .store import Store
+
+_PACKAGES = (Path(hsdp_symbolic.__file__).parent, Path(__file__).parent)
+_PAUSE = 10.0
+"""Seconds between savings: a run that is killed loses no more."""
+_MOST_MUTANTS = 10**6
+
+
+def fingerprint() -> str:
+    """A hash of what decides besides the claim: sources and data of both packages, and what they run on."""
+    return hashlib.sha256("\n".join([_sources(), *_versions()]).encode()).hexdigest()
+
+
+def _sources() -> str:
+    """A hash of every file of both packages, by name and content, but for prose (.md): LEDGER.md is our own output."""
+    digest = hashlib.sha256()
+    for package in _PACKAGES:
+        for path in sorted(package.rglob("*")):
+            name = path.relative_to(package)
+            if path.suffix in (".md", ".pyc") or any(part.startswith(".") for part in name.parts) or not path.is_file():
+                continue
+            content = path.read_bytes()
+            digest.update(f"{package.name}/{name.as_posix()} {len(content)}\n".encode() + content)
+    return digest.hexdigest()
+
+
+_AS_LOADED = _sources()
+
+
+def _versions() -> list[str]:
+    """What the sources run on, with the kind of integers that SymPy and mpmath have found to compute with."""
+    return [
+        f"{sys.implementation.name} {sys.version} optimize={sys.flags.optimize} {platform.machine()}",
+        f"sympy {sympy.__version__} {GROUND_TYPES}",
+        f"mpmath {mpmath.__version__} {mpmath.libmp.BACKEND}",
+        f"python-flint {flint.__version__} FLINT {flint.__FLINT_VERSION__}",
+        f"numpy {numpy.__version__}",
+    ]
 
 
 class Memory:
-    """What earlier runs decided, by content: a claim that reads the same, under the same code, is not decided again."""
+    """What earlier runs decided. Counts what was remembered and what was decided now, and says what was ignored."""
 
     def __init__(self, *, fresh: bool = False) -> None:
-        self._place = _folder() / f"ledger-{_fingerprint()}.json"
-        self._known: dict[str, dict[str, Any]] = {} if fresh else _read(self._place)
-        self._changed = False
+        """A fresh memory reads nothing; what it decides replaces what was stored."""
+        self.remembered = self.decided = 0
+        self._store = Store(fingerprint(), _has_shape)
+        self._known: dict[str, dict[str, Any]] = {} if fresh or _edited() else self._store.read()
+        self._saved, self._changed = time.monotonic(), False
+        if self._store.damaged:
+            _say("the file of remembered verdicts is damaged or not ours: ignored")
+        if self._store.rejected:
+            _say(f"{_counted(self._store.rejected)} damaged or not ours: ignored")
+
+    @property
+    def is_empty(self) -> bool:
+        return not self._known
 
     def examine(self, claim: Claim, *, controls: bool) -> Entry:
         """The entry for a claim: remembered, or found now."""
-        key = hashlib.sha256(repr(claim).encode()).hexdigest()
-        known = self._known.get(key)
-        if known is not None and (known["control"] is not None or not controls):
-            return _restore(claim, known)
+        key = key_of(claim)
+        known = self._known.get(key) if key else None
+        if known is not None and _answers(known, claim, controls=controls):
+            self.remembered += 1
+            return _restore(claim, known, controls=controls)
         entry = examine(claim, controls=controls)
-        self._known[key] = _plain(entry)
-        self._changed = True
+        self.decided += 1
+        if key:
+            self._known[key] = _plain(entry)
+            self._changed = True
+            if time.monotonic() - self._saved > _PAUSE:
+                self.save()
         return entry
 
     def save(self) -> None:
-        if self._changed:
-            _write(self._place, self._known)
+        """Write what is known, unless the sources have been edited since this process loaded them."""
+        if self._changed and not _edited():
+            self._store.write(self._known)
+        self._saved, self._changed = time.monotonic(), False
+
+    def __str__(self) -> str:
+        return (
+            f"{self.remembered} of {self.remembered + self.decided} verdicts were remembered from earlier runs, "
+            f"{self.decided} decided now"
+        )
+
+    def say(self) -> None:
+        """Tell, on stderr, how many verdicts were remembered, if any."""
+        if self.remembered:
+            _say(f"{self}; `hsdp verify --fresh` decides all again")
+
+
+def _edited() -> bool:
+    """Whether files have changed under the running code: then neither fits the other's verdicts."""
+    return _sources() != _AS_LOADED
+
+
+def _counted(number: int) -> str:
+    return f"{number} remembered verdict{' was' if number == 1 else 's were'}"
+
+
+def _say(what: str) -> None:
+    print(what, file=sys.stderr)
+
+
+def _answers(known: dict[str, Any], claim: Claim, *, controls: bool) -> bool:
+    """Whether a record has a verdict for everything that is asked: printed form, correction, control."""
+    same_parts = (known["corrected"] is None) == (claim.corrected is None)
+    return same_parts and (known["control"] is not None or not controls)
 
 
 def _plain(entry: Entry) -> dict[str, Any]:
@@ -56,69 +149,72 @@ def _plain(entry: Entry) -> dict[str, Any]:
     }
 
 
-def _restore(claim: Claim, known: dict[str, Any]) -> Entry:
+def _restore(claim: Claim, known: dict[str, Any], *, controls: bool) -> Entry:
     def evidence(record: dict[str, str]) -> Evidence:
         return Evidence(Method(record["method"]), Verdict(record["verdict"]), record["scope"], record["detail"])
 
-    control = known["control"]
+    control = known["control"] if controls else None
     return Entry(
         claim,
         evidence(known["printed"]),
         evidence(known["corrected"]) if known["corrected"] else None,
         Control(control["tried"], tuple(control["survivors"])) if control else None,
+        remembered=True,
+    )
+
+
+def _has_shape(record: object) -> bool:
+    """Whether `record` is, field by field, what `_plain` makes of an entry."""
+    return (
+        isinstance(record, dict)
+        and set(record) == {"printed", "corrected", "control"}
+        and _is_evidence(record["printed"])
+        and (record["corrected"] is None or _is_evidence(record["corrected"]))
+        and (record["control"] is None or _is_control(record["control"]))
+    )
+
+
+def _is_evidence(record: object) -> bool:
+    return (
+        isinstance(record, dict)
+        and set(record) == {"method", "verdict", "scope", "detail"}
+        and all(isinstance(value, str) for value in record.values())
+        and record["method"] in set(Method)
+        and record["verdict"] in set(Verdict)
+    )
+
+
+def _is_control(record: object) -> bool:
+    return (
+        isinstance(record, dict)
+        and set(record) == {"tried", "survivors"}
+        and type(record["tried"]) is int
+        and isinstance(record["survivors"], list)
+        and all(isinstance(survivor, str) for survivor in record["survivors"])
+        and len(record["survivors"]) <= record["tried"] <= _MOST_MUTANTS
     )
 
 
 def derivation_verdicts() -> dict[str, str]:
-    """For each label, what its derivation amounts to, e.g. `proved (6 proved, 2 cited)`; computed once per version."""
-    place = _folder() / f"verdicts-{_fingerprint()}.json"
-    found: dict[str, str] = _read(place)
-    if not found:
-        found = _compute()
-        _write(place, found)
-    return found
-
-
-def _read(place: Path) -> Any:
-    """What is stored, or an empty dictionary."""
-    try:
-        return json.loads(place.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-
-
-def _write(place: Path, found: dict[str, Any]) -> None:
-    try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(place, json.dumps(found, ensure_ascii=False))
-    except (OSError, HsdpError):
-        pass  # a cache that cannot be written is no reason to fail
-
-
-def _compute() -> dict[str, str]:
-    found = {}
+    """For each label, what its derivation amounts to, e.g. `proved (6 proved, 2 cited)`; remembered step by step."""
+    memory, found = Memory(), {}
     everything = statements()
-    for number, statement in enumerate(everything, start=1):
-        progress(number, len(everything), statement.label)
-        found[statement.label] = _verdict(statement)
-    progress(0, 0, "")
+    try:
+        for number, statement in enumerate(everything, start=1):
+            if memory.decided or memory.is_empty:
+                progress(number, len(everything), statement.label)
+            found[statement.label] = _amounts_to(
+                memory.examine(claim, controls=False).as_printed.verdict for claim in steps(statement)
+            )
+    finally:
+        memory.save()
+        progress(0, 0, "")
+    memory.say()
     return found
 
 
-def _verdict(statement: Statement) -> str:
-    verdicts = Counter(step.check.verify().verdict for step in statement.steps)
-    failing = [verdict for verdict in verdicts if not verdict.passes]
-    counts = ", ".join(f"{count} {verdict}" for verdict, count in sorted(verdicts.items()))
+def _amounts_to(verdicts: Iterable[Verdict]) -> str:
+    counted = Counter(verdicts)
+    failing = [verdict for verdict in counted if not verdict.passes]
+    counts = ", ".join(f"{count} {verdict}" for verdict, count in sorted(counted.items()))
     return f"{failing[0] if failing else 'proved'} ({counts})"
-
-
-def _fingerprint() -> str:
-    """A hash of the sources that decide, and of the algebra system they lean on."""
-    digest = hashlib.sha256(sympy.__version__.encode())
-    for path in (*sorted(Path(hsdp_symbolic.__file__).parent.rglob("*.py")), Path(__file__).with_name("ledger.py")):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
-
-
-def _folder() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "hsdp"

@@ -7,12 +7,13 @@ audit is a claim without a decision: undecided, or refuted with no correction th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Literal
 
 from hsdp_symbolic.catalogue import statement, statements
 from hsdp_symbolic.checks import Check, Evidence, Verdict, surviving_mutants
+from hsdp_symbolic.statement import Statement
 
 from .inventory import stored
 
@@ -92,6 +93,8 @@ class Entry:
     as_printed: Evidence
     as_corrected: Evidence | None
     control: Control | None
+    remembered: bool = field(default=False, compare=False)
+    """Whether the verdict is that of an earlier run."""
 
     @property
     def decisive(self) -> Evidence:
@@ -140,6 +143,7 @@ class Entry:
             "control": None
             if control is None
             else {"mutants": control.tried, "rejected": control.tried - len(control.survivors)},
+            "remembered": self.remembered,
         }
 
 
@@ -147,12 +151,17 @@ def claims(label: str | None = None) -> Iterator[Claim]:
     """All claims in the paper's order, or those about one statement: its derivation, then the text around it."""
     chosen = statements() if label is None else (statement(label),)
     for found in chosen:
-        for number, step in enumerate(found.steps, start=1):
-            yield Claim(f"{found.label}/{number}", found.label, found.where, step.says, step.check)
+        yield from steps(found)
     wanted = {found.label for found in chosen}
     for part in PARTS:
         text_claims: Callable[[], list[Claim]] = import_module(f".claims.{part}", __package__).claims
         yield from (claim for claim in text_claims() if label is None or claim.label in wanted)
+
+
+def steps(found: Statement) -> Iterator[Claim]:
+    """The steps of a statement's derivation, each as a claim."""
+    for number, step in enumerate(found.steps, start=1):
+        yield Claim(f"{found.label}/{number}", found.label, found.where, step.says, step.check)
 
 
 def notes() -> Iterator[Note]:

@@ -15,9 +15,17 @@ from .cache import Memory
 from .ledger import Entry, claims, coverage
 
 
-def examine_all(label: str | None = None, *, controls: bool = False, fresh: bool = False) -> list[Entry]:
+def examine_all() -> list[Entry]:
+    """An entry for every claim, in order; says on stderr how many verdicts are remembered, if any."""
+    memory = Memory()
+    entries = _examine(memory, None, controls=False)
+    memory.say()
+    return entries
+
+
+def _examine(memory: Memory, label: str | None, *, controls: bool) -> list[Entry]:
     """An entry for every claim (or one statement's), in order, with progress; what is known is not decided again."""
-    memory, entries = Memory(fresh=fresh), []
+    entries = []
     todo = list(claims(label))
     try:
         for number, claim in enumerate(todo, start=1):
@@ -31,24 +39,30 @@ def examine_all(label: str | None = None, *, controls: bool = False, fresh: bool
 
 def verify(
     label: str | None = None, *, controls: bool = False, fresh: bool = False, json_target: str | None = None
-) -> int:
-    """Examine every claim (or one statement's); 0 if all are settled and every mutant is rejected, else 1."""
+) -> tuple[int, list[Entry]]:
+    """Examine every claim (or one statement's): 0 if all are settled and all mutants rejected, else 1; and the entries.
+
+    What is printed says how many verdicts were remembered; in JSON, each row says so of its own.
+    """
     started = time.monotonic()
     if json_target not in (None, "-"):
         require_writable(json_target)
-    entries = examine_all(label, controls=controls, fresh=fresh)
+    memory = Memory(fresh=fresh)
+    entries = _examine(memory, label, controls=controls)
     if json_target is not None:
         text = json.dumps([entry.record() for entry in entries], ensure_ascii=False, indent=2) + "\n"
         if json_target == "-":
             sys.stdout.write(text)
         else:
             write_atomically(json_target, text)
-    if json_target != "-":
+    if json_target == "-":
+        memory.say()
+    else:
         _table(entries)
-        _summary(entries, time.monotonic() - started)
+        _summary(entries, memory, time.monotonic() - started)
         if label is None:
             _coverage()
-    return 0 if entries and all(entry.passes for entry in entries) else 1
+    return 0 if entries and all(entry.passes for entry in entries) else 1, entries
 
 
 def _table(entries: list[Entry]) -> None:
@@ -65,12 +79,13 @@ def _table(entries: list[Entry]) -> None:
             print(f"      mutant not rejected: {survivor}")
 
 
-def _summary(entries: list[Entry], seconds: float) -> None:
+def _summary(entries: list[Entry], memory: Memory, seconds: float) -> None:
     verdicts = Counter(entry.verdict for entry in entries)
     print(
         f"\n{len(entries)} claims in {seconds:.0f} s: "
         + ", ".join(f"{count} {name}" for name, count in verdicts.items())
     )
+    print(memory)
     methods = Counter(str(entry.decisive.method) for entry in entries)
     print("by method: " + ", ".join(f"{count / len(entries):.0%} {name}" for name, count in methods.most_common()))
     if any(entry.control for entry in entries):

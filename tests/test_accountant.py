@@ -44,6 +44,7 @@ def accountant(steps=0, *, noise=NOISE, **changes):
 
 
 class TestOneRun:
+    @pytest.mark.smoke
     def test_epsilon_is_that_of_the_paper_setting(self, figure_run):
         """Clip norm 2 is sensitivity 4, and noise multiplier 20 is σ = 2, at the setting of the figures."""
         expected = epsilon(figure_run, delta="1e-5", scheme="shuffle")

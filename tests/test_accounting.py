@@ -152,6 +152,7 @@ def test_composition_is_never_below_the_exact_gaussian_mechanism(noise, epochs):
             assert gaussian_delta(mu, mpmath.mpf(found.epsilon)) <= back.delta <= float(probability) * (1 + 1e-6)
 
 
+@pytest.mark.smoke
 def test_mironovs_form_is_larger(figure_run):
     best = epsilon(figure_run, delta="1e-5", scheme="shuffle")
     simple = epsilon(figure_run, delta="1e-5", scheme="shuffle", conversion="mironov2017")
@@ -187,6 +188,7 @@ def test_the_smallest_of_all_applicable_bounds_is_chosen(figure_run, scheme):
         assert formula(R.lo, found.order, Fraction(1, 10**5)) <= found.epsilon * (1 + mpmath.mpf(10) ** -25)
 
 
+@pytest.mark.smoke
 def test_what_is_hidden_and_what_is_not(figure_run):
     results = {scheme: epsilon(paper_run(figure_run, scheme), delta="1e-5", scheme=scheme) for scheme in SCHEMES}
     assert results["shuffle"].epsilon < 0.3179
@@ -323,6 +325,7 @@ def test_delta_and_epsilon_are_inverse(figure_run):
 @pytest.mark.parametrize(
     ("noise", "clip", "size", "rate"), [("1.1", 1, 2, "0.02"), ("0.7", "0.3", 7, 3), (12, 5, 50, 1)]
 )
+@pytest.mark.smoke
 def test_noise_multiplier_and_clip_norm(noise, clip, size, rate):
     run = training_run(
         noise_multiplier=noise, max_grad_norm=clip, n=50, batch_size=size, epochs=3, learning_rate=rate

@@ -1,4 +1,4 @@
-"""The audit: what is not plainly right, told and retold; verdicts remembered by content; the errata note."""
+"""The audit: what is not plainly right, told and retold; the errata note."""
 
 from __future__ import annotations
 
@@ -6,13 +6,9 @@ import json
 
 import pytest
 
-from hsdp_symbolic.checks import Identity, Verdict
 from hsdp_symbolic.cli import main
-from hsdp_symbolic.symbols import q
-from proofs_check import cache
 from proofs_check.audit import errata, findings, ledger_page, overview, story, to_latex
-from proofs_check.cache import Memory
-from proofs_check.ledger import Claim, Note, claims, coverage, examine, notes
+from proofs_check.ledger import Claim, Note, claims, coverage, notes
 from proofs_check.report import examine_all
 
 
@@ -80,36 +76,6 @@ class TestCoverage:
         """Opinions are the exception, and every one says why."""
         opinions = [note for note in notes() if note.kind == "opinion"]
         assert len(opinions) <= 30
-
-
-class TestMemory:
-    CLAIM = Claim("x/1", "eps0", "somewhere", "a claim", Identity(q + q, 2 * q))
-
-    def test_an_unchanged_claim_is_not_decided_again(self, monkeypatch):
-        memory, calls = Memory(fresh=True), []
-        monkeypatch.setattr(
-            cache, "examine", lambda claim, controls: calls.append(claim.id) or examine(claim, controls=controls)
-        )
-        first = memory.examine(self.CLAIM, controls=False)
-        memory.save()
-        again = Memory().examine(self.CLAIM, controls=False)
-        assert (again.verdict, again.as_printed) == (first.verdict, first.as_printed)
-        assert calls == ["x/1"]
-        Memory().examine(self.CLAIM, controls=True)  # the control has not been run yet
-        Memory(fresh=True).examine(self.CLAIM, controls=False)
-        assert calls == ["x/1"] * 3
-
-    def test_a_changed_claim_is(self, monkeypatch):
-        memory = Memory(fresh=True)
-        assert memory.examine(self.CLAIM, controls=False).verdict == "proved"
-        wrong = Claim("x/1", "eps0", "somewhere", "a claim", Identity(q + q, 3 * q))
-        assert memory.examine(wrong, controls=False).as_printed.verdict is Verdict.REFUTED
-
-    def test_a_broken_store_is_as_good_as_none(self):
-        memory = Memory()
-        memory._place.parent.mkdir(parents=True, exist_ok=True)
-        memory._place.write_text("{")
-        assert Memory().examine(self.CLAIM, controls=False).verdict == "proved"
 
 
 class TestPage:

@@ -157,6 +157,7 @@ def test_ranges_of_sums_are_sound(found):
             assert value.lo <= range_found.hi
 
 
+@pytest.mark.smoke
 class TestRangesInEnclose:
     def test_the_examples_of_the_documentation(self):
         found, run = statement("thm:strconvexsmooth"), Setting(**RUN, K=40)
@@ -259,6 +260,7 @@ BOX = {**RUN, "K": (60, 120), "eta": ("0.01", "0.02"), "alpha": (5, 30)}
 
 
 class TestProveOver:
+    @pytest.mark.smoke
     def test_proves_and_replays_with_the_other_engine(self, tmp_path):
         proof = prove_over(BOX, "thm:shuffle < mironov2019", file=tmp_path / "proof.json")
         assert proof.verdict is Verdict.PROVED

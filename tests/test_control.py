@@ -22,6 +22,7 @@ MOMENTS, CAPPED = "moments:without_replacement", "split:capped"
 DRAWN, RESHUFFLED = "control:without_replacement", "control:reshuffle"
 
 
+@pytest.mark.smoke
 class TestRoundedFunctions:
     """Held against 60 digits, over twelve orders of magnitude and more."""
 
@@ -120,6 +121,7 @@ class TestBracket:
             narrowest = min(narrowest, fine.lo / fine.hi)
         assert narrowest > 0.99
 
+    @pytest.mark.smoke
     def test_one_step_is_known(self):
         programme = Programme(Fraction(21, 20), Fraction(49, 50), Fraction(1, 25), 1, 1)
         found = bracket(programme, 1e-3)
@@ -244,6 +246,7 @@ class TestMoments:
         with pytest.raises(TooManySteps):
             statement(MOMENTS).enclose(figure_run, K=10**9, alpha=60)  # p·e^(κρ₀) > 1: grows without bound
 
+    @pytest.mark.smoke
     def test_both_engines(self, figure_run):
         statement(MOMENTS).enclose(figure_run, K=2, alpha=15, engine="both")
 

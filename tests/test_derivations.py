@@ -100,6 +100,7 @@ def test_the_theorem_is_the_derived_bound_over_the_dropped_factor():
     assert not is_zero(theorem.expr - decay * first - second)
 
 
+@pytest.mark.smoke
 class TestChecksCanFail:
     """Each kind of check, on a claim that is wrong."""
 
@@ -150,6 +151,7 @@ class TestChecksCanFail:
         assert not Verdict.REFUTED.passes
 
 
+@pytest.mark.smoke
 class TestAlgebra:
     def test_zero_with_symbolic_exponents(self):
         assert is_zero(q ** (2 * (N - m)) * q ** (2 * m) - q ** (2 * N))
@@ -177,6 +179,7 @@ class TestAlgebra:
         assert any("exponent" in what for what, _ in found)
 
 
+@pytest.mark.smoke
 class TestHypothesesAreUsed:
     """Change a hypothesis, and the certificate that leans on it fails."""
 

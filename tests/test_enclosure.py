@@ -36,6 +36,7 @@ FIGURE_VALUES = [
 
 @pytest.mark.parametrize("engine", [*ENGINES, "both"])
 @pytest.mark.parametrize(("label", "arguments", "digits"), FIGURE_VALUES)
+@pytest.mark.smoke
 def test_figure_setting(figure_run, label, arguments, digits, engine):
     found = statement(label).enclose(figure_run, engine=engine, **arguments)
     assert found.relative_width <= Fraction(1, 10**20)
@@ -43,6 +44,7 @@ def test_figure_setting(figure_run, label, arguments, digits, engine):
     assert statement(label).exact(figure_run, **arguments) in found
 
 
+@pytest.mark.smoke
 def test_convex_theorem_is_exact(figure_run):
     assert statement("thm:convexsmooth").exact(figure_run, alpha=15, j0=24) == Fraction(24, 125)
     assert statement("thm:convexsmooth").enclose(figure_run, alpha=15, j0=24) == Enclosure(
@@ -85,6 +87,7 @@ FIGURE = [
 
 @pytest.mark.parametrize("engine", [*ENGINES, "both"])
 @pytest.mark.parametrize(("label", "arguments", "digits"), FIGURE)
+@pytest.mark.smoke
 def test_figure_setting_of_sums_and_baselines(figure_run, label, arguments, digits, engine):
     assert statement(label).enclose(figure_run, engine=engine, **arguments).decimals()[0].startswith(digits)
 
@@ -139,6 +142,7 @@ def test_unknown_engine_is_refused(figure_run):
         statement("thm:convexsmooth").enclose(figure_run, alpha=15, j0=0, engine="float")
 
 
+@pytest.mark.smoke
 def test_engines_that_disagree_give_no_answer(figure_run, monkeypatch):
     class Wrong(PaddedMpmath):
         def bounds(self, x):
@@ -167,6 +171,7 @@ class TestExact:
             assert statement("eps0").exact(figure_run, alpha=15, j=j) == naive
 
 
+@pytest.mark.smoke
 class TestMpmathIsPadded:
     """Bare mpmath intervals miss the truth on these inputs; ours must not."""
 
@@ -270,6 +275,7 @@ fractions = st.fractions(max_denominator=10**9) | st.builds(
 )
 
 
+@pytest.mark.smoke
 class TestRounding:
     @given(fractions)
     def test_doubles_bracket_and_are_tight(self, value):

@@ -375,6 +375,7 @@ class TestFiles:
         assert len(found[0]) == 18
         assert set(found[0][2::3]).isdisjoint(found[2][2::3])
 
+    @pytest.mark.smoke
     def test_pdf_is_vector_with_embedded_fonts_at_column_width(self, figures):
         content = render(figures["figure2a"], ("pdf",))["pdf"]
         assert b"/MediaBox [ 0 0 234 198 ]" in content  # 3.25 inches wide
@@ -438,6 +439,7 @@ class TestFiles:
         assert (tmp_path / "a").read_bytes() == b"0"
 
 
+@pytest.mark.smoke
 class TestPalettes:
     def test_colour_blind_colours_differ_in_lightness_or_marker(self, figures):
         drawing = draw(figures["figure2a"], palette="colour-blind")

@@ -60,6 +60,7 @@ class TestCommand:
         assert code == 0
         assert [line.split()[0] for line in out.splitlines()] == list(available())
 
+    @pytest.mark.smoke
     def test_own_setting_from_the_command_line_and_from_a_file(self, capsys, tmp_path):
         letters = {"n": "40", "b": "4", "K": "6", "eta": "0.05", "alpha": "2.5,4"}
         options = [part for name, text in letters.items() for part in ("--set", f"{name}={text}")]

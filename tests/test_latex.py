@@ -26,6 +26,7 @@ REGENERATE = "python -m tests.golden writes the goldens anew"
 
 
 class TestGoldens:
+    @pytest.mark.smoke
     def test_statements(self):
         assert golden.statements_text() == golden.STATEMENTS.read_text(), REGENERATE
 
@@ -43,6 +44,7 @@ class TestGoldens:
         assert {path.name for path in GOLDEN.iterdir()} == set(golden.FILES)
 
 
+@pytest.mark.smoke
 class TestPrinter:
     def test_a_display_node_without_its_definition_has_no_meaning(self):
         with pytest.raises(AttributeError, match="FirstEpoch"):

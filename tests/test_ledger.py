@@ -24,6 +24,7 @@ KEYS = [
     "scope",
     "evidence",
     "control",
+    "remembered",
 ]
 
 
@@ -46,6 +47,7 @@ RIGHT, WRONG, OPEN = Identity(q + q, 2 * q), Identity(q + q, q), Identity(loss(q
         (OPEN, RIGHT, "undecided", False),
     ],
 )
+@pytest.mark.smoke
 def test_verdicts(printed, corrected, verdict, settled):
     entry = examine(claim(printed, corrected))
     assert entry.verdict == verdict

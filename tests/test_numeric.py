@@ -62,6 +62,7 @@ def test_a_representable_result_survives_factors_that_are_not():
 
 
 @pytest.mark.parametrize("label", labels())
+@pytest.mark.smoke
 def test_every_statement_has_a_numeric_view(figure_run, label):
     found = statement(label)
     extra = {
@@ -104,6 +105,7 @@ def test_sums_and_recursions_agree_with_sixty_digits(label):
     assert 0 < worst <= 1e-13
 
 
+@pytest.mark.smoke
 class TestBroadcasting:
     def test_elementwise(self, figure_run):
         found = statement("thm:strconvexsmooth")

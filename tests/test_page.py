@@ -68,12 +68,14 @@ class TestBuilding:
         assert "https://" not in text
         assert "<script src" not in text
 
+    @pytest.mark.smoke
     def test_every_statement_and_claim_is_there(self, page):
         text = page.read_text(encoding="utf-8")
         for found in statements():
             assert f'id="{found.label}"' in text
         assert text.count('class="row"') > 500
 
+    @pytest.mark.smoke
     def test_every_closed_form_is_live(self):
         assert {"thm:strconvexsmooth", "thm:shuffle", "thm:convexsmooth", "thm:GD_tighter", "mironov2019"} <= set(LIVE)
         assert "geometric" in OPERATIONS
@@ -104,6 +106,7 @@ class TestInABrowser:
             assert "problem" not in got, (given, got)
             assert math.isclose(got["value"], expected, rel_tol=1e-12, abs_tol=1e-300), (given, got, expected)
 
+    @pytest.mark.smoke
     def test_typing_a_number_moves_the_result(self, browser):
         choose(browser, "thm:shuffle")
         box = browser.find_element("id", "number-K")

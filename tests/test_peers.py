@@ -31,6 +31,7 @@ class TestDpAccounting:
 
         assert epsilon(math.nan, 1e-5) == epsilon(1, 2) == epsilon(1, math.nan) == 0
 
+    @pytest.mark.smoke
     def test_no_event_describes_a_hidden_state_or_an_order_of_batches(self, rdp):
         import dp_accounting
 

@@ -60,6 +60,7 @@ class TestCertificates:
                     assert sum(c * at[0] ** e[0] * at[1] ** e[1] * at[2] ** e[2] for e, c in terms.items()) > 0
         assert accepted > 20
 
+    @pytest.mark.smoke
     def test_a_tampered_certificate_fails(self):
         (first, _) = certify(x**2 - x * y + y**2)
         lowered = {**first.terms, (1, 1, 0): first.terms.get((1, 1, 0), 0) - 3}
@@ -70,6 +71,7 @@ class TestCertificates:
         assert certify(sqrt(2) * p + 1) is None
         assert certify(pi * p + 1) is None
 
+    @pytest.mark.smoke
     def test_the_check_and_its_control(self):
         claim = Positive(5 - q, {q: 1 / (1 + p)})
         assert claim.verify().verdict is Verdict.PROVED

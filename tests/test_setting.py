@@ -43,6 +43,7 @@ GOOD = {"n": 50, "b": 2, "K": 40, "eta": "0.02", "lam": 1, "beta": 4, "sigma": 2
         sympy.Rational(1, 50),
     ],
 )
+@pytest.mark.smoke
 def test_one_fiftieth_in_every_spelling(value):
     assert to_fraction("eta", value) == Fraction(1, 50)
 
@@ -53,6 +54,7 @@ def test_a_float_is_its_shortest_decimal(x):
 
 
 @pytest.mark.parametrize("value", [7, np.int32(7), np.uint64(7), sympy.Integer(7), "7", 7.0, Fraction(7), Decimal(7)])
+@pytest.mark.smoke
 def test_seven_in_every_spelling(value):
     assert Setting(n=value)["n"] == 7
 
@@ -172,6 +174,7 @@ def test_combinations_that_cannot_be(changes, told):
     ],
 )
 @pytest.mark.parametrize("view", ["exact", "enclose", "upper", "lower", "numeric"])
+@pytest.mark.smoke
 def test_outside_the_hypotheses_there_is_no_number(label, changes, told, view):
     arguments = {"alpha": 15, "j0": 0, "j": 1, "k": 1, **changes}
     with pytest.raises(ArgumentError, match=told):

@@ -53,6 +53,7 @@ def experiment(scheme="fixed", *, n=10, b=2, K=3, loss=LOSS, index=0, **changes)
 
 
 class TestExactLaws:
+    @pytest.mark.smoke
     def test_the_quadratic_loss_at_the_figure_setting(self, figure_run):
         exact = statement("exact:fixed_order")
         assert exact.upper(figure_run, alpha=15, j0=0) == pytest.approx(0.00716216689487596, rel=1e-14)
@@ -203,6 +204,7 @@ class TestSimulation:
             assert abs(found.variance[0] - variance) < 5 * variance * math.sqrt(2 / chains)
 
     @pytest.mark.parametrize("scheme", SCHEMES)
+    @pytest.mark.smoke
     def test_one_seed_one_result_at_any_number_of_threads(self, scheme):
         run = experiment(scheme)
         one, three = (simulate(run, 2 * CHUNK + 17, seed=5, jobs=jobs, centres=True) for jobs in (1, 3))

@@ -130,6 +130,7 @@ class TestSampledGaussian:
 
     @pytest.mark.parametrize("engine", ENGINES)
     @pytest.mark.parametrize(("rate", "noise", "order", "value"), CASES)
+    @pytest.mark.smoke
     def test_known_values(self, rate, noise, order, value, engine):
         run = self.run(rate, noise)
         steps = int(run["n"] // run["b"])
@@ -160,6 +161,7 @@ class TestSampledGaussian:
         for order in ("1.1", "2.5", "37.7", "99.9"):
             assert found.numeric(run, alpha=order) == pytest.approx(found.upper(run, alpha=order), rel=1e-13)
 
+    @pytest.mark.smoke
     def test_agrees_with_dp_accounting_at_whole_orders(self):
         import dp_accounting
         from dp_accounting.rdp import rdp_privacy_accountant

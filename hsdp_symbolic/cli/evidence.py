@@ -15,7 +15,7 @@ def register(command: Command) -> None:
     verify.add_argument("label", metavar="LABEL", nargs="?", help="only what concerns this statement")
     verify.add_argument("--controls", action="store_true", help="also require that every mutant is rejected")
     verify.add_argument("--fresh", action="store_true", help="decide everything again, whatever is remembered")
-    verify.add_argument("--ledger", action="store_true", help="write proofs_check/LEDGER.md")
+    verify.add_argument("--ledger", action="store_true", help="write proofs_check/LEDGER.md, all of it decided again")
     verify.add_argument(
         "--json", nargs="?", const="-", metavar="FILE", help="write the ledger as JSON (default: stdout)"
     )
@@ -46,14 +46,16 @@ def register(command: Command) -> None:
 def _verify(arguments: argparse.Namespace) -> int:
     from proofs_check.report import verify
 
-    code = verify(arguments.label, controls=arguments.controls, fresh=arguments.fresh, json_target=arguments.json)
+    if arguments.ledger and arguments.label:
+        raise ArgumentError("--ledger", arguments.label, "the ledger has every claim", "leave out the label")
+    fresh = arguments.fresh or arguments.ledger
+    code, entries = verify(arguments.label, controls=arguments.controls, fresh=fresh, json_target=arguments.json)
     if arguments.ledger:
         from proofs_check.audit import LEDGER, ledger_page
-        from proofs_check.report import examine_all
 
         from ..files import write_atomically
 
-        write_atomically(LEDGER, ledger_page(examine_all()))
+        write_atomically(LEDGER, ledger_page(entries))
     return code
 
 
