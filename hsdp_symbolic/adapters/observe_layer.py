@@ -46,7 +46,7 @@ def check_module(module: Any, optimizer: Any, loss: ScalarLoss | SoftmaxLoss) ->
         remedy = "leave the loss out: composition holds for any model"
         raise ArgumentError("loss", loss_words(loss), f"the model trains {seen}, not one Linear layer", remedy)
     layer = layers[0]
-    owned = {id(p) for group in optimizer.param_groups for p in group["params"]}
+    owned = {id(p) for group in optimizer.param_groups for p in group["params"] if p.requires_grad}
     trainable = {id(p) for p in root.parameters() if p.requires_grad}
     if {id(p) for p in layer.parameters()} != trainable or owned != trainable:
         problem = "the optimiser trains a part of the Linear layer only"
@@ -76,6 +76,13 @@ def loss_words(loss: ScalarLoss | SoftmaxLoss) -> str:
     return f"{start}feature_norm={loss.feature_norm}, bias={loss.bias})"
 
 
+def keep_hooks(watched: Any, *handles: Any) -> None:
+    """Watch with these hooks alone: what watched an earlier run, which has ended, stops."""
+    for handle in getattr(watched, "_hsdp_hooks", ()):
+        handle.remove()
+    watched._hsdp_hooks = handles
+
+
 class LayerObserver:
     """Compares the inputs and residuals of a linear layer with the declared loss, before any update is made of them."""
 
@@ -85,8 +92,7 @@ class LayerObserver:
         self.samples = 0
         """Records whose gradient was computed since a step last looked."""
         self.limit = float(loss.feature_norm * (1 + NORM_TOLERANCE))
-        layer.register_forward_pre_hook(self._inputs)
-        layer.register_forward_hook(self._scores)
+        keep_hooks(layer, layer.register_forward_pre_hook(self._inputs), layer.register_forward_hook(self._scores))
 
     @property
     def exceeds(self) -> bool:

@@ -16,7 +16,7 @@ from opacus.optimizers import DPOptimizer, DPPerLayerOptimizer
 
 from ..errors import ArgumentError, HsdpError
 from ..setting import to_fraction
-from .observe_layer import LayerObserver
+from .observe_layer import LayerObserver, keep_hooks
 from .observe_loader import LoaderObserver, random_state
 
 PLAIN = {"momentum": 0, "maximize": False}
@@ -24,8 +24,8 @@ PLAIN = {"momentum": 0, "maximize": False}
 and Nesterov without momentum, the choice of a kernel) changes nothing."""
 CLIPPING = {DPOptimizer: "flat", DPPerLayerOptimizer: "per_layer"}
 _NOT_SEEN = {
-    "ghost": "per-record gradients are not kept, so it cannot be seen what was summed: several backward passes before a "
-    "step, or terms added to the loss, enter the sum unclipped",
+    "ghost": "per-record gradients are not kept, so it cannot be seen what was summed: several backward passes before "
+    "a step, or terms added to the loss, enter the sum unclipped",
     "adaptive": "it releases how many gradients were clipped as well, and its noise is not that of the clip norm",
     "distributed": "each worker has batches and noise of its own",
 }
@@ -87,8 +87,12 @@ class OptimizerObserver:
         self._after: list[Any] | None = None
         self._pre_step = optimizer.pre_step
         optimizer.pre_step = self.pre_step  # every step() of Opacus calls it
-        optimizer.original_optimizer.register_step_pre_hook(self._before_update)
-        optimizer.original_optimizer.register_step_post_hook(self._after_update)
+        inner = optimizer.original_optimizer
+        keep_hooks(
+            inner,
+            inner.register_step_pre_hook(self._before_update),
+            inner.register_step_post_hook(self._after_update),
+        )
 
     def __len__(self) -> int:
         """Updates made."""

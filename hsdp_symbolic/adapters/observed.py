@@ -14,6 +14,8 @@ from .observe_layer import LayerObserver
 from .observe_loader import LoaderObserver, Order
 from .observe_optimizer import PLAIN, OptimizerObserver
 
+_PLAIN_STEPS = "hidden-state bounds are about plain gradient steps"
+_ONE_KIND = "hidden-state bounds are about steps of one kind"
 CLIP_OFFSET = Fraction(1, 10**6)
 """Opacus scales a gradient g by C/(‖g‖ + this): it begins to clip a hair below C."""
 
@@ -60,8 +62,8 @@ class Observed:
             f"{self.model}, trained on {self.n} records",
             f"batches: {drawn}; {_few(self.batch_sizes)} records in a step"
             + ("" if self.accumulation in ((), (1,)) else f", from {_few(self.accumulation)} batches of the loader"),
-            f"{self.steps} steps; passes over the data: {self.passes}, of them {self.whole_passes} whole; accounted for "
-            f"as scheme {self.scheme}",
+            f"{self.steps} steps; passes over the data: {self.passes}, of them {self.whole_passes} whole; accounted "
+            f"for as scheme {self.scheme}",
             f"{_few(self.optimiser)}: learning rate {_few(self.learning_rates)}, momentum {_few(self.momentum)}, "
             f"weight decay {_few(self.weight_decays)}",
             f"{self.clipping} clipping to {_few(self.max_grad_norms)}, noise multiplier {_few(self.noise_multipliers)}",
@@ -137,7 +139,7 @@ def is_even(loader: LoaderObserver) -> bool:
 def _reasons(loader: LoaderObserver, optimizer: OptimizerObserver, loss: Update | None) -> Iterator[str]:
     """What composition does not mind and hidden-state bounds do."""
     if loader.order is Order.POISSON:
-        yield "batches are drawn by Poisson sampling, which hidden-state bounds do not cover (use poisson_sampling=False)"
+        yield "hidden-state bounds do not cover Poisson sampling, which was seen; use poisson_sampling=False"
         return
     if not len(optimizer):
         return
@@ -157,16 +159,16 @@ def _reasons(loader: LoaderObserver, optimizer: OptimizerObserver, loss: Update 
 
 def _about_updates(optimizer: OptimizerObserver) -> Iterator[str]:
     if not optimizer.is_sgd:
-        yield f"hidden-state bounds are about plain gradient steps, and the optimiser is {optimizer.optimiser_type.__name__}"
+        yield f"{_PLAIN_STEPS}, and the optimiser is {optimizer.optimiser_type.__name__}"
         return
     for name, plain in PLAIN.items():
         values = optimizer.group_values(name)
         if values != (plain,):
-            yield f"hidden-state bounds are about plain gradient steps, and {name} is {_few(values)}; use {name}={plain}"
+            yield f"{_PLAIN_STEPS}, and {name} is {_few(values)}; use {name}={plain}"
     for name, says in (("lr", "learning rate"), ("weight_decay", "weight decay")):
         values = optimizer.group_values(name)
         if len(values) > 1:
-            yield f"hidden-state bounds are about steps of one kind, and the {says} is not one: {_few(values)}"
+            yield f"{_ONE_KIND}, and the {says} is not one: {_few(values)}"
     if optimizer.clipping != "flat":
         yield "gradients are clipped layer by layer, and not as one vector; use clipping='flat'"
     for name, says in (
@@ -176,7 +178,7 @@ def _about_updates(optimizer: OptimizerObserver) -> Iterator[str]:
     ):
         values = optimizer.values(name)
         if len(values) > 1:
-            yield f"hidden-state bounds are about steps of one kind, and the {says} changes: {_few(values)}"
+            yield f"{_ONE_KIND}, and the {says} changes: {_few(values)}"
 
 
 def _about_passes(loader: LoaderObserver) -> Iterator[str]:
@@ -185,8 +187,8 @@ def _about_passes(loader: LoaderObserver) -> Iterator[str]:
     if broken == [len(trained)]:
         last = trained[-1]
         yield (
-            f"the last pass over the data is not finished ({last.used} of {last.planned} batches used), and hidden-state "
-            "bounds hold at the end of one"
+            f"the last pass over the data is not finished ({last.used} of {last.planned} batches used), and "
+            "hidden-state bounds hold at the end of one"
         )
     elif broken:
         found = trained[broken[0] - 1]
