@@ -525,6 +525,17 @@ class TestUpdates:
         with pytest.raises(ArgumentError, match="before step 2"):
             Run().epochs(1, between=clamp)
 
+    def test_gradients_changed_after_noise_was_added(self):
+        run = Run()
+
+        def double(inner, args, kwargs):
+            for p in run.model.parameters():
+                p.grad *= 2
+
+        run.optimizer.original_optimizer.register_step_pre_hook(double)
+        with pytest.raises(ArgumentError, match="step 1 was not learning rate"):
+            run.epochs(1)
+
     def test_noise_drawn_before(self):
         run = Run().epochs(1, stop=3)
         torch.manual_seed(5)
@@ -550,6 +561,7 @@ class TestUpdates:
             ({"grad_sample_mode": "ghost"}, "grad_sample_mode = 'ghost'.*use grad_sample_mode='hooks'"),
             ({"clipping": "adaptive"}, "clipping = 'adaptive'.*use clipping='flat'"),
             ({"noise_multiplier": 0.0}, "noise_multiplier = 0.0"),
+            ({"poisson_sampling": True, "rand_on_empty": True}, "rand_on_empty = True"),
         ],
     )
     def test_what_nothing_accounts_for(self, options, named):
@@ -638,7 +650,7 @@ class TestEngine:
     def test_before_the_first_step(self):
         run = Run()
         assert run.engine.get_epsilon(1e-5) == 0
-        assert run.engine.observed().steps == 0
+        assert (run.engine.observed().steps, run.engine.observed().scheme) == (0, "reshuffle")
         assert "0 steps" in str(run.engine.observed())
         with pytest.raises(ArgumentError, match="delta"):
             run.engine.get_epsilon(2)

@@ -6,7 +6,7 @@ an error, raised before the weights change.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -46,8 +46,11 @@ class Step:
     """For each group of parameters."""
 
 
-def refuse_unseen(*, grad_sample_mode: Any = "hooks", clipping: Any = "flat") -> None:
-    """An error for ways of clipping that nothing here accounts for."""
+def refuse_unseen(*, grad_sample_mode: Any = "hooks", clipping: Any = "flat", rand_on_empty: Any = False) -> None:
+    """An error for options of `make_private` that nothing here accounts for."""
+    if rand_on_empty:
+        problem = "a step from records that were made up cannot be told from one that skipped a batch"
+        raise ArgumentError("rand_on_empty", rand_on_empty, problem, "use rand_on_empty=False")
     if "ghost" in str(grad_sample_mode):
         raise ArgumentError("grad_sample_mode", grad_sample_mode, _NOT_SEEN["ghost"], "use grad_sample_mode='hooks'")
     if clipping not in CLIPPING.values():
@@ -85,6 +88,8 @@ class OptimizerObserver:
         self._weights = list(getattr(module, "_module", module).parameters())
         """All there are: what this optimiser does not train must not change at all."""
         self._after: list[Any] | None = None
+        self._expected: list[tuple[Any, Any]] = []
+        """Weights, and what a plain gradient step is about to make of them."""
         self._pre_step = optimizer.pre_step
         optimizer.pre_step = self.pre_step  # every step() of Opacus calls it
         inner = optimizer.original_optimizer
@@ -132,7 +137,18 @@ class OptimizerObserver:
                 for group in optimizer.param_groups
             ),
         )
+        self._expected = list(self._plain_update())
         return made
+
+    def _plain_update(self) -> Iterator[tuple[Any, Any]]:
+        """What torch.optim.SGD is to make of the noisy gradients; a hook of somebody else's could still change them."""
+        for group in self.optimizer.param_groups if self.is_sgd else ():
+            if group["momentum"] or group["maximize"]:
+                return
+            for weight in group["params"]:
+                if weight.grad is not None:
+                    old = weight.detach()
+                    yield weight, old - group["lr"] * (weight.grad + group["weight_decay"] * old)
 
     def _check_noise(self, state: bytes) -> None:
         if state and state in self._noise and self.optimizer.noise_multiplier:
@@ -163,6 +179,15 @@ class OptimizerObserver:
             self.runs.append((found, 1))
 
     def _after_update(self, inner: Any, args: Any, kwargs: Any) -> None:
+        expected, self._expected = self._expected, []
+        if not all(torch.allclose(weight, new, rtol=1e-3, atol=1e-5, equal_nan=True) for weight, new in expected):
+            self._fail(
+                "optimizer",
+                self.optimiser_type.__name__,
+                f"step {len(self)} was not learning rate · (noisy gradient + weight decay · weights): a hook changed "
+                "gradients after noise was added, and it cannot be seen whether it looked at the data",
+                "remove the hook",
+            )
         self._after = [weight.detach().clone() for weight in self._weights]
 
     def _fail(self, argument: str, value: object, problem: str, remedy: str) -> None:

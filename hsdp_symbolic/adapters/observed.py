@@ -116,7 +116,7 @@ def scheme_of(loader: LoaderObserver, declared: Scheme | None) -> Scheme:
         return Scheme.POISSON
     if trained and all(found.steps == [loader.n] for found in trained):
         return Scheme.FULL_BATCH
-    if loader.order is Order.RANDOM and loader.distinct_orders == max(1, len(trained)):
+    if loader.order is Order.RANDOM and loader.distinct_orders == len(trained):
         return Scheme.RESHUFFLE
     # One order, used again and again: that it was drawn at random is not seen, and has to be said.
     return Scheme.SHUFFLE if declared is Scheme.SHUFFLE and loader.distinct_orders == 1 else Scheme.FIXED

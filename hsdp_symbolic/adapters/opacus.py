@@ -68,7 +68,9 @@ class HiddenStateEngine(PrivacyEngine):
         noise = arguments.get("noise_multiplier")
         if isinstance(noise, (int, float)) and not noise > 0:
             raise ArgumentError("noise_multiplier", noise, "without noise there is no privacy", "give a number > 0")
-        refuse_unseen(**{name: arguments[name] for name in ("grad_sample_mode", "clipping") if name in arguments})
+        refuse_unseen(
+            **{name: arguments[name] for name in ("grad_sample_mode", "clipping", "rand_on_empty") if name in arguments}
+        )
         if not arguments.get("poisson_sampling", True) and "data_loader" in arguments:
             self._check_declared(order_of(arguments["data_loader"]), arguments["data_loader"])
         linear = None
