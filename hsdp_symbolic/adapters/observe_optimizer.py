@@ -24,8 +24,8 @@ PLAIN = {"momentum": 0, "maximize": False}
 and Nesterov without momentum, the choice of a kernel) changes nothing."""
 CLIPPING = {DPOptimizer: "flat", DPPerLayerOptimizer: "per_layer"}
 _NOT_SEEN = {
-    "ghost": "per-record gradients are not kept, so it cannot be seen what was summed: several backward passes before "
-    "a step, or terms added to the loss, enter the sum unclipped",
+    "ghost": "per-record gradients are not kept, so it cannot be seen which records were summed, nor whether something "
+    "else (a penalty with a backward pass of its own) entered the sum unclipped",
     "adaptive": "it releases how many gradients were clipped as well, and its noise is not that of the clip norm",
     "distributed": "each worker has batches and noise of its own",
 }

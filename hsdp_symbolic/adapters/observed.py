@@ -139,7 +139,10 @@ def is_even(loader: LoaderObserver) -> bool:
 def _reasons(loader: LoaderObserver, optimizer: OptimizerObserver, loss: Update | None) -> Iterator[str]:
     """What composition does not mind and hidden-state bounds do."""
     if loader.order is Order.POISSON:
-        yield "hidden-state bounds do not cover Poisson sampling, which was seen; use poisson_sampling=False"
+        yield (
+            "batches were drawn by Poisson sampling, which hidden-state bounds do not cover; composition profits from "
+            "it, and is about one record added or removed"
+        )
         return
     if not len(optimizer):
         return
