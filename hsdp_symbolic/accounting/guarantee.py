@@ -359,6 +359,8 @@ def _assumptions(chosen: Bound, candidates: Candidates) -> tuple[str, ...]:
     if not isinstance(run.update, Unclipped):  # what the loss must be is settled by the footing
         words = (f"every record's gradient is clipped to norm {setting['S_g'] / 2}", *words[1:])
     found = [*words, *used.assumes, *([chosen.why] if chosen.why else []), *covered.words]
+    if candidates.scheme.goes_through_epochs:
+        found.append("every pass through the records is finished before the next begins")
     if candidates.scheme.draws_afresh and run.has_leftover():
         found.append(f"an epoch has n/b = {setting['n'] // setting['b']} steps; b does not divide n")
     if candidates.scheme is Scheme.FULL_BATCH and "b" in setting and setting["b"] != setting["n"]:

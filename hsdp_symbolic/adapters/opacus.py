@@ -1,84 +1,211 @@
-"""The hidden-state accountant for Opacus: `register(…)`, then `PrivacyEngine(accountant="hidden_state")`.
+"""`HiddenStateEngine`: Opacus' PrivacyEngine, which watches the run and gives the certified ε of what happened.
 
-Opacus makes an accountant without arguments, so `register` takes the facts of the run. At every step the optimiser is
-compared with them: plain SGD, step size, clip norm, batch size, and a `weight_decay` of at least λ. What cannot be seen
-from there is for you to get right:
-
-* `scheme`: Opacus samples by Poisson unless `make_private(…, poisson_sampling=False)`; a loader with `shuffle=True`
-  reshuffles every epoch ("reshuffle"); "shuffle" is a dataset permuted once and a loader with `shuffle=False`.
-* `lam` and `beta` are proved for the loss by you, or by `hsdp_symbolic.accounting.regression`.
+Nothing that can be seen is asked for: batches, passes, steps, the optimiser and its settings, clipping and noise are
+read as the run is made. What cannot be seen is the loss, which you declare; what can be seen of it is compared. A run
+hidden-state bounds are not about is accounted for by composition, and `note` says why; a run nothing accounts for is an
+error, raised where it is noticed and again by `get_epsilon`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from opacus.accountants import IAccountant, register_accountant
+from opacus import PrivacyEngine
 
-from ..accounting.accountant import MECHANISM, DoesNotCompose, HiddenStateAccountant
-from ..errors import ArgumentError
-from ..setting import to_fraction
+from ..accounting.candidates import check_scheme, needs_hidden_state
+from ..accounting.conversion import admit_delta
+from ..accounting.guarantee import Guarantee, epsilon
+from ..accounting.library import training_run
+from ..accounting.run import Leftover, TrainingRun
+from ..accounting.update import ScalarLoss, SoftmaxLoss, admit_loss
+from ..errors import ArgumentError, HsdpError
+from ..meaning import Scheme
+from .observe_layer import LayerObserver, check_module, describe, trained_layers
+from .observe_loader import LoaderObserver, Order, order_of
+from .observe_optimizer import OptimizerObserver, refuse_unseen
+from .observed import Observed, observe, step_size, widened
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
-class OpacusAccountant(HiddenStateAccountant, IAccountant):
-    """`HiddenStateAccountant` as an Opacus `IAccountant`."""
+    from ..statement import Statement
 
-    def get_optimizer_hook_fn(self, sample_rate: float) -> Callable[[Any], None]:
-        """Opacus' own hook, after a look at the optimiser where a hidden-state bound will rely on it."""
-        count: Callable[[Any], None] = super().get_optimizer_hook_fn(sample_rate)
-
-        def hook(optimizer: Any) -> None:
-            if self._facts["lam"] is not None and not self.released:
-                self._check(optimizer)
-            count(optimizer)
-
-        return hook
-
-    def _check(self, optimizer: Any) -> None:
-        """Composition does not mind how noisy gradients are used; hidden-state bounds do."""
-        from torch.optim import SGD
-
-        if type(optimizer.original_optimizer) is not SGD:
-            kind = type(optimizer.original_optimizer).__name__
-            raise ArgumentError(
-                "optimizer", kind, "hidden-state bounds are for plain gradient steps", "use torch.optim.SGD"
-            )
-        if optimizer.loss_reduction != "mean":
-            raise ArgumentError("loss_reduction", optimizer.loss_reduction, "the paper's step is a mean", "use 'mean'")
-        setting = self._run(1, self._usual_rate() or 1, 1).setting
-        expected = {"max_grad_norm": setting["S_g"] / 2, "expected_batch_size": setting["b"]}
-        for name, value in expected.items():
-            if to_fraction(name, getattr(optimizer, name)) != value:
-                raise ArgumentError(
-                    name, getattr(optimizer, name), f"the accountant was told {value}", "tell it this value"
-                )
-        for group in optimizer.param_groups:
-            if group["momentum"] != 0:
-                raise ArgumentError(
-                    "momentum", group["momentum"], "no hidden-state bound covers it", "use momentum = 0"
-                )
-            if to_fraction("lr", group["lr"]) != setting["eta"]:
-                raise DoesNotCompose("learning_rate", group["lr"], f"the accountant was told {setting['eta']}")
-            if to_fraction("weight_decay", group["weight_decay"]) < setting["lam"]:
-                raise ArgumentError(
-                    "weight_decay",
-                    group["weight_decay"],
-                    f"clipped gradients are bounded, so strong convexity lam = {setting['lam']} has to come from it",
-                    "use weight_decay >= lam",
-                )
+ALWAYS_ASSUMED = (
+    "every index of the dataset is one record, and a record's loss depends on no other record",
+    "the weights the run began with do not depend on the data, or are accounted for as a run of their own",
+    "the number of passes and every setting of the run were chosen without looking at the data",
+)
+PERMUTED_ONCE = "the records were put in a uniformly random order once, before the first pass, and it is not known"
+_FRESH = "one engine observes one run, from its first step: make another engine"
 
 
-def register(*, force: bool = False, **facts: Any) -> type[OpacusAccountant]:
-    """Register "hidden_state" with Opacus for runs of these facts (the arguments of `HiddenStateAccountant`).
+class HiddenStateEngine(PrivacyEngine):
+    """Use it as a `PrivacyEngine`; `get_epsilon`, `guarantee` and `observed` tell what the run costs, and why.
 
-    Opacus raises if the name is taken, unless `force=True`. Bad facts are refused here.
+    `loss` is what the model is trained with: `logistic(…)`, `softmax(…)`, `huber(…)`, `scalar(…)` or `vouched(…)` of
+    `hsdp_symbolic.accounting`; without one composition is all there is. `scheme` may be left out: it is seen. It is
+    needed to say "shuffle", that the dataset itself was permuted at random once and the loader keeps its order; what
+    contradicts the loader is an error. The smallest ε is given at the end of a pass over the data.
+
+    `engine.accountant` remains Opacus' own, which takes every run for one with Poisson sampling.
     """
 
-    class Registered(OpacusAccountant):
-        def __init__(self) -> None:
-            super().__init__(**facts)
+    def __init__(self, *, loss: Any = None, scheme: str | None = None, secure_mode: bool = False) -> None:
+        self._loss = admit_loss(loss)
+        self._declared = None if scheme is None else check_scheme(scheme)
+        super().__init__(accountant="rdp", secure_mode=secure_mode)
+        self._error: HsdpError | None = None
+        self._loader: LoaderObserver | None = None
+        self._optimizer: OptimizerObserver | None = None
+        self._layer: LayerObserver | None = None
+        self._model = ""
 
-    Registered()
-    register_accountant(MECHANISM, Registered, force=force)
-    return Registered
+    def make_private(self, **arguments: Any) -> Any:
+        """Exactly what Opacus' own returns, or an error where it is clear now that nothing will account for the run."""
+        if self._loader is not None:
+            raise ArgumentError("make_private", "a second call", "this engine observes a run already", _FRESH)
+        noise = arguments.get("noise_multiplier")
+        if isinstance(noise, (int, float)) and not noise > 0:
+            raise ArgumentError("noise_multiplier", noise, "without noise there is no privacy", "give a number > 0")
+        refuse_unseen(
+            **{name: arguments[name] for name in ("grad_sample_mode", "clipping", "rand_on_empty") if name in arguments}
+        )
+        if not arguments.get("poisson_sampling", True) and "data_loader" in arguments:
+            self._check_declared(order_of(arguments["data_loader"]), arguments["data_loader"])
+        linear = None
+        if isinstance(self._loss, (ScalarLoss, SoftmaxLoss)) and {"module", "optimizer"} <= arguments.keys():
+            linear = check_module(arguments["module"], arguments["optimizer"], self._loss)
+        result = super().make_private(**arguments)
+        module, optimizer, loader = result
+        self._check_declared(order_of(loader), loader)
+        if optimizer.loss_reduction == "mean" and not optimizer.expected_batch_size:
+            raise ArgumentError(
+                "batch_size",
+                getattr(loader.batch_sampler, "batch_size", None),
+                "Opacus divides by int(n·(1/batches)), which rounding makes 0 here",
+                "use larger batches, or loss_reduction='sum'",
+            )
+        self._model = describe(trained_layers(module))
+        if linear is not None and isinstance(self._loss, (ScalarLoss, SoftmaxLoss)):
+            self._layer = LayerObserver(linear, self._loss, optimizer.loss_reduction == "mean", self._fail)
+        self._loader = LoaderObserver(loader, self._declared)
+        self._optimizer = OptimizerObserver(optimizer, module, self._loader, self._layer, self._fail)
+        return result
+
+    def make_private_with_epsilon(self, **arguments: Any) -> NoReturn:
+        """Refused: Opacus looks for the noise with an accountant that does not know the run."""
+        raise ArgumentError(
+            "target_epsilon",
+            arguments.get("target_epsilon"),
+            "the noise it takes depends on the loss and on every setting of the run, which Opacus' search leaves out",
+            "find it with hsdp_symbolic.accounting.calibrate (or hsdp calibrate), and give it to make_private",
+        )
+
+    def load_checkpoint(self, **arguments: Any) -> NoReturn:
+        """Refused: the steps before the checkpoint were not seen by this engine."""
+        raise ArgumentError(
+            "path",
+            arguments.get("path"),
+            "the steps before it were not observed by this engine",
+            "load the weights into the model before make_private; what follows is a run of its own, and "
+            "hsdp_symbolic.accounting.epsilon_of_all adds the two",
+        )
+
+    def get_epsilon(self, delta: Any) -> float:
+        """The certified ε of the steps so far, never below the bound used; 0 before the first."""
+        if self._optimizer is not None and self._error is None and not len(self._optimizer):
+            admit_delta(delta)
+            return 0.0
+        return self.guarantee(delta).epsilon
+
+    def observed(self) -> Observed:
+        """What was seen so far, whether anything accounts for it or not."""
+        loader, optimizer = self._seen()
+        return observe(self._model, loader, optimizer, self._layer, widened(self._loss, self._layer), self._declared)
+
+    def guarantee(self, delta: Any, *, orders: Iterable[Any] | None = None, effort: str = "normal") -> Guarantee:
+        """As `get_epsilon`, with the bound used, why it holds, what is assumed by you, and what else was considered."""
+        if self._error is not None:
+            raise self._error
+        _, optimizer = self._seen()
+        if not len(optimizer):
+            raise ArgumentError("steps", 0, "no step was made yet", "train first")
+        seen = self.observed()
+        found = epsilon(
+            self._run(seen), delta=delta, scheme=seen.scheme, orders=orders, effort=effort, refuse=_refusing(seen)
+        )
+        told = ALWAYS_ASSUMED if seen.scheme is not Scheme.SHUFFLE else (*ALWAYS_ASSUMED, PERMUTED_ONCE)
+        if not optimizer.optimiser_type.__module__.startswith("torch.optim"):
+            told = (*told, f"{seen.optimiser[0]} uses the noisy gradients, and nothing else of the data")
+        note = "; ".join(seen.reasons) if seen.reasons else found.note
+        return replace(found, assumed_by_you=(*found.assumed_by_you, *told), note=note)
+
+    def training_run(self) -> TrainingRun:
+        """The run as it was seen, for `epsilon_of_all`, `compare` and the like."""
+        if self._error is not None:
+            raise self._error
+        return self._run(self.observed())
+
+    def _run(self, seen: Observed) -> TrainingRun:
+        loader, optimizer = self._seen()
+        least = optimizer.least_noise
+        if seen.scheme is Scheme.POISSON:
+            return training_run(noise_multiplier=least, sample_rate=loader.true_rate, steps=seen.steps)
+        size = seen.n if seen.scheme is Scheme.FULL_BATCH else step_size(loader)
+        facts: dict[str, Any] = {"noise_multiplier": least, "n": seen.n, "batch_size": size, "epochs": seen.passes}
+        if seen.reasons:  # composition: a record is used at most once in a pass, whatever the batches
+            return training_run(**facts, leftover=Leftover.DROPPED if seen.n % size else None)
+        if seen.n % size:
+            used = sum(loader.trained[0].steps)
+            facts["leftover"] = Leftover.PARTIAL if used == seen.n else Leftover.DROPPED
+        return training_run(
+            **facts,
+            max_grad_norm=seen.max_grad_norms[0],
+            learning_rate=seen.learning_rates[0],
+            weight_decay=seen.weight_decays[0],
+            loss=widened(self._loss, self._layer),
+            divisor=seen.divisors[0],
+        )
+
+    def _seen(self) -> tuple[LoaderObserver, OptimizerObserver]:
+        if self._loader is None or self._optimizer is None:
+            raise ArgumentError("make_private", None, "not called yet, so there is no run to tell of", "call it first")
+        return self._loader, self._optimizer
+
+    def _fail(self, error: HsdpError) -> None:
+        """What nothing accounts for: the run stays refused, even if the error is caught."""
+        self._error = self._error or error
+        raise error
+
+    def _check_declared(self, order: Order, loader: Any) -> None:
+        """A scheme is for what cannot be seen; what contradicts the loader is an error that names both."""
+        if self._declared is None:
+            return
+        size = getattr(loader.batch_sampler, "batch_size", None)
+        possible = {
+            Order.POISSON: {Scheme.POISSON},
+            Order.SEQUENTIAL: {Scheme.FIXED, Scheme.SHUFFLE},
+            Order.RANDOM: {Scheme.RESHUFFLE},
+        }[order]
+        if order is Order.RANDOM and loader.generator is not None:  # it may be put back to its seed before every pass
+            possible = {Scheme.RESHUFFLE, Scheme.FIXED, Scheme.SHUFFLE}
+        if order is not Order.POISSON and size is not None and size >= len(loader.dataset):
+            possible = {Scheme.FIXED, Scheme.SHUFFLE, Scheme.RESHUFFLE, Scheme.FULL_BATCH}
+        if self._declared not in possible:
+            hint = " (poisson_sampling=True, which is Opacus' default)" if order is Order.POISSON else ""
+            raise ArgumentError(
+                "scheme",
+                self._declared.value,
+                f"declared, and the loader makes batches {order.value}{hint}",
+                "leave the scheme out, or use a loader that does what it says",
+            )
+
+
+def _refusing(seen: Observed) -> Any:
+    reason = "; ".join(seen.reasons)
+
+    def refuse(found: Statement) -> str:
+        return reason if needs_hidden_state(found) else ""
+
+    return refuse
