@@ -1,8 +1,10 @@
 """Certificates for clipped runs: about the run that was made, or refused; never below the exact law."""
 
 import random
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
+from typing import ClassVar
 
 import pytest
 
@@ -143,7 +145,7 @@ class TestWhatIsProved:
         options = ["--scheme", scheme, f"--batch-size={size}", "--vouched-lipschitz", "0.97", "--delta", "1e-5"]
         assert main(["epsilon", *given, *options]) == 0
         out = capsys.readouterr().out
-        assert "assumed by you\n    the update" in out
+        assert "assumed by you\n    with every batch that may occur, the update" in out
         assert "97/100-Lipschitz" in out
 
     def test_no_contraction_is_vouched_for(self):
@@ -297,6 +299,70 @@ class TestLeftOver:
     def test_no_such_way(self):
         with pytest.raises(ArgumentError, match="leftover"):
             training_run(**DIGITS, leftover="forgotten")
+
+
+class TestDivisors:
+    """What sums are divided by changes noise and sensitivity alike, so that composition does not see it."""
+
+    CLIPPED: ClassVar = {"noise_multiplier": 4, "n": 100, "batch_size": 10, "epochs": 10}
+
+    @pytest.mark.parametrize("scheme", [*SCHEMES, "poisson"])
+    @pytest.mark.parametrize("divisor", [1, 9, 11, 1000])
+    def test_composition_is_the_same(self, scheme, divisor):
+        told = self.CLIPPED | ({"batch_size": 100} if scheme == "full_batch" else {})
+        plain, divided = (
+            epsilon(training_run(**told, **each), delta="1e-5", scheme=scheme) for each in ({}, {"divisor": divisor})
+        )
+        assert divided.epsilon == plain.epsilon
+        assert not divided.hidden_state
+
+    def test_the_review_of_it(self):
+        """n = b = 100, 10 steps, divided by 1: 7.511 exactly, where 0.0509 was once certified."""
+        run = training_run(noise_multiplier=4, n=100, batch_size=100, steps=10, divisor=1)
+        assert epsilon(run, delta="1e-5", scheme="full_batch").epsilon >= 7.511276
+
+    def test_an_accountant_for_poisson_sampling_with_a_float_rate(self):
+        told = HiddenStateAccountant(scheme="poisson", n=60_000, batch_size=256)
+        with pytest.raises(ArgumentError, match="divisor"):
+            HiddenStateAccountant(scheme="poisson", n=60_000, batch_size=256, divisor=256)
+        told.history = [(1, 256 / 60_000, 2340)]
+        assert told.get_epsilon(1e-5) > 1.35
+
+    def test_the_noise_of_the_setting_is_that_of_the_run(self):
+        run = training_run(**DIGITS, loss=logistic(feature_norm=1), divisor=61)
+        found = epsilon(run, delta="1e-5", scheme="fixed").setting
+        assert (found["b"], found["n"]) == (61, 61 * 21)
+        assert 2 * found["eta"] * found["sigma2"] == (Fraction(1, 2) * 8 / 61) ** 2
+
+    def test_it_needs_a_batch_size(self):
+        with pytest.raises(ArgumentError, match="divisor"):
+            training_run(noise_multiplier=8, sample_rate="1/2", epochs=100, divisor=3200)
+
+    @pytest.mark.parametrize("divisor", [0, -1, 32.0, "32", Fraction(32), True, "own"])
+    def test_bad_divisors(self, divisor):
+        with pytest.raises(ArgumentError, match="divisor"):
+            training_run(**DIGITS, divisor=divisor)
+        with pytest.raises(ArgumentError, match="divisor"):
+            replace(training_run(**DIGITS), divisor=divisor)
+
+    def test_added_records_change_the_size_of_a_batch(self):
+        run = training_run(noise_multiplier=10, n=2, batch_size=2, steps=1, divisor="actual")
+        with pytest.raises(ArgumentError, match="changes the size of a batch"):
+            epsilon(run, delta="1e-5", scheme="poisson")
+        assert epsilon(run, delta="1e-5", scheme="poisson", neighbouring="replace_one").epsilon > 0
+
+    @pytest.mark.parametrize("scheme", ["without_replacement", "poisson"])
+    @pytest.mark.parametrize("leftover", ["partial", "blank", "repeated"])
+    def test_where_batches_are_drawn_nothing_is_left_over(self, scheme, leftover):
+        run = training_run(noise_multiplier=20, n=3, batch_size=2, steps=100, leftover=leftover)
+        with pytest.raises(ArgumentError, match="none are left over"):
+            epsilon(run, delta="1e-5", scheme=scheme)
+
+    def test_blank_records_are_no_records(self):
+        run = training_run(**DIGITS | {"n": 1345}, loss=logistic(feature_norm=1), leftover="blank", divisor="actual")
+        found = epsilon(run, delta="1e-5", scheme="fixed")
+        assert not found.hidden_state
+        assert "its own size 1" in found.note
 
 
 class TestReasons:

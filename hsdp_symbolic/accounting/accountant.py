@@ -18,8 +18,8 @@ from ..setting import to_fraction
 from .candidates import check_neighbouring, check_scheme, needs_hidden_state
 from .conversion import admit_delta, admit_epsilon
 from .guarantee import Guarantee, bounds_for, delta, epsilon
-from .library import admit_count, training_run
-from .run import TrainingRun, admit_leftover, batches_in
+from .library import training_run
+from .run import TrainingRun, admit_count, admit_leftover, batches_in
 from .several import Part, Total, delta_of_all, epsilon_of_all
 
 if TYPE_CHECKING:
@@ -209,6 +209,8 @@ class HiddenStateAccountant:
         try:
             if self.history:
                 self._parts()
+            if self._released_after not in (None, len(self)) and not self.released:
+                raise DoesNotCompose("released_after", self._released_after, f"{len(self)} steps were made in all")
         except ArgumentError:
             self.history, self._released_after = before
             raise

@@ -14,9 +14,8 @@ from ..setting import Setting
 from .conversion import Goal, admit_delta
 from .effort import Effort, admit_effort
 from .guarantee import Candidates, bounds_for, certified, nothing_holds
-from .library import admit_count
 from .orders import Best, admit_orders, minimum
-from .run import TrainingRun, as_run
+from .run import TrainingRun, admit_count, as_run
 
 TIE = 1e-9
 """Bounds that differ by less, relatively, count as equal (several coincide at K = 1)."""

@@ -18,7 +18,7 @@ from .candidates import Bound, apply, check_neighbouring, check_scheme, covering
 from .conversion import Form, Goal, admit_delta, admit_epsilon, check_form
 from .effort import NORMAL, Effort, TooMuchWork, admit_effort, rank
 from .orders import Best, Loses, admit_orders, best, minimum
-from .run import Covered, TrainingRun, as_run, cover
+from .run import ACTUAL, Covered, TrainingRun, as_run, cover
 from .update import Unclipped
 
 if TYPE_CHECKING:
@@ -139,7 +139,14 @@ def _check_full_batch(run: TrainingRun, scheme: Scheme) -> None:
 
 
 def _check_added_record(run: TrainingRun, relation: Neighbouring) -> None:
-    """A bound on what replacing a record does is none on what adding one does."""
+    """What replacing a record does says nothing of adding one, which may even change the noise."""
+    if relation is Neighbouring.ADD_REMOVE and run.divisor == ACTUAL:
+        raise ArgumentError(
+            "divisor",
+            run.divisor,
+            "a record added or removed changes the size of a batch, and so the noise itself: no statement covers it",
+            "divide by a fixed number, or use neighbouring = replace_one",
+        )
     if relation is Neighbouring.ADD_REMOVE and isinstance(run.update, Unclipped):
         raise ArgumentError(
             "neighbouring",

@@ -1,35 +1,24 @@
 """The libraries' parameters → the paper's: the one place where noise multiplier and clip norm become σ² and S_g.
 
-A DP-SGD library updates θ ← θ − lr·(Σ clipped gradients + z·C·N(0, I))/d − lr·λθ, with weight decay λ and a divisor d,
-which is the batch size b unless a library says otherwise. The paper's step is θ ← θ − η·(mean gradient) +
-√(2ησ²)·N(0, I). So η = lr and 2ησ² = (lr·z·C/d)², an exact rational. Replacing one record moves a sum of gradients of
-norm at most C by up to 2C, so S_g = 2C; adding or removing one moves it by C.
+A DP-SGD library updates θ ← θ − lr·(Σ clipped gradients + z·C·N(0, I))/b − lr·λθ, with weight decay λ. The paper's step
+is θ ← θ − η·(mean gradient) + √(2ησ²)·N(0, I). So η = lr and 2ησ² = (lr·z·C/b)², an exact rational. Where a library
+divides by another number than the batch size, noise and sensitivity change alike (`run.cover`). Replacing one record
+moves a sum of gradients of norm at most C by up to 2C, so S_g = 2C; adding or removing one moves it by C.
 """
 
 from __future__ import annotations
 
-import numbers
 from fractions import Fraction
 from typing import Any
 
 from ..errors import ArgumentError
 from ..letters import LARGEST_EXPONENT
 from ..setting import Setting, to_fraction
-from .run import ACTUAL, TrainingRun, admit_leftover, batches_in
+from .run import TrainingRun, admit_count, admit_leftover, batches_in
 from .update import Clipped, Update, admit_loss
 
 REPLACE_ONE_FACTOR = 2
 """S_g over the clip norm, for neighbouring datasets that differ in one record, replaced."""
-
-
-def admit_count(name: str, value: object) -> int:
-    """A whole number from 1 to 10^30; text and floats are refused, because a count is never approximate."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-        raise ArgumentError(name, value, "not a whole number", "give an int such as 10")
-    count = int(value)
-    if not 1 <= count <= 10**LARGEST_EXPONENT:
-        raise ArgumentError(name, value, "out of range", f"give a whole number from 1 to 10^{LARGEST_EXPONENT}")
-    return count
 
 
 def _positive(name: str, value: object, what: str) -> Fraction:
@@ -133,7 +122,8 @@ def training_run(
     decay = None if weight_decay is None else to_fraction("weight_decay", weight_decay)
     if decay is not None and decay < 0:
         raise ArgumentError("weight_decay", weight_decay, "it would push apart", "give a number >= 0")
-    shared = size if divisor is None or divisor == ACTUAL else admit_count("divisor", divisor)
+    if divisor is not None and batch_size is None:
+        raise ArgumentError("divisor", divisor, "it means nothing without a batch size", "give n and batch_size")
     whole = count % batches == 0
     setting = Setting(
         n=records,
@@ -141,11 +131,10 @@ def training_run(
         K=count // batches if whole else None,
         eta=rate,
         lam=decay or None,
-        sigma_squared=rate * z**2 * clip**2 / (2 * shared**2),
+        sigma_squared=rate * z**2 * clip**2 / (2 * size**2),
         S_g=REPLACE_ONE_FACTOR * clip,
     )
-    kept = divisor if divisor is None or divisor == ACTUAL else shared
-    return TrainingRun(setting, None if whole else count, update, left, kept)
+    return TrainingRun(setting, None if whole else count, update, left, divisor)
 
 
 def _update(loss: Update | None, lam: Any, beta: Any) -> Update:

@@ -100,7 +100,7 @@ def _conventions(run: TrainingRun, relation: Neighbouring) -> tuple[Source, ...]
     whose = "a record is replaced" if replaced else "for a record replaced; half of it for one added"
     return (
         Source("S_g", setting["S_g"], "convention", f"{REPLACE_ONE_FACTOR}·clip_norm: {whose}"),
-        Source("sigma_squared", setting["sigma2"], "cor:logistic", "η/2·(noise_multiplier·clip_norm/divisor)²"),
+        Source("sigma_squared", setting["sigma2"], "cor:logistic", "η/2·(noise_multiplier·clip_norm/b)²"),
     )
 
 

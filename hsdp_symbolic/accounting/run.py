@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import numbers
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
 
 from ..errors import ArgumentError
+from ..letters import LARGEST_EXPONENT
 from ..meaning import Scheme
 from ..setting import Setting
 from .update import Footing, Unclipped, Update
@@ -33,9 +35,9 @@ ACTUAL = "actual"
 class TrainingRun:
     """What was run: the exact setting, what its update does, and what became of records that fill no batch.
 
-    `steps` is given where it is not K epochs. `divisor` is what a sum of gradients is divided by, unless it is b; the
-    noise of `setting` is that of the run's own divisor. A bare `Setting` stands for `TrainingRun(setting)`: the paper's
-    algorithm, gradients unclipped.
+    `steps` is given where it is not K epochs. `divisor` is what a sum of gradients and its noise are divided by, unless
+    it is b; the noise of `setting` is that of a divisor b, which costs the same. A bare `Setting` stands for
+    `TrainingRun(setting)`: the paper's algorithm, gradients unclipped.
     """
 
     setting: Setting
@@ -47,6 +49,7 @@ class TrainingRun:
     def __post_init__(self) -> None:
         if self.leftover is not None:
             object.__setattr__(self, "leftover", admit_leftover(self.leftover))
+        object.__setattr__(self, "divisor", admit_divisor(self.divisor))
         if self.divisor is not None and isinstance(self.update, Unclipped):
             raise ArgumentError("divisor", self.divisor, "the paper's step is a mean over the batch", "leave it out")
 
@@ -77,6 +80,16 @@ def batches_in(n: int, b: int, leftover: Leftover | None) -> int:
     return -(-n // b) if leftover in (Leftover.PARTIAL, Leftover.BLANK) else n // b
 
 
+def admit_count(name: str, value: object) -> int:
+    """A whole number from 1 to 10^30; text and floats are refused, because a count is never approximate."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        raise ArgumentError(name, value, "not a whole number", "give an int such as 10")
+    count = int(value)
+    if not 1 <= count <= 10**LARGEST_EXPONENT:
+        raise ArgumentError(name, value, "out of range", f"give a whole number from 1 to 10^{LARGEST_EXPONENT}")
+    return count
+
+
 def as_run(run: object) -> TrainingRun:
     """A run, or an error; a setting alone is a run of the paper's algorithm."""
     if isinstance(run, Setting):
@@ -86,6 +99,12 @@ def as_run(run: object) -> TrainingRun:
     raise ArgumentError(
         "run", run, f"a {type(run).__name__} is no run", "pass Setting(n=…) or training_run(noise_multiplier=…)"
     )
+
+
+def admit_divisor(divisor: object) -> int | str | None:
+    if divisor is None or divisor == ACTUAL:
+        return divisor
+    return admit_count("divisor", divisor)
 
 
 def admit_leftover(leftover: object) -> Leftover:
@@ -125,15 +144,37 @@ def cover(run: TrainingRun, scheme: Scheme) -> Covered:
     """
     words: list[str] = []
     uncovered, setting = "", run.setting
-    if scheme.goes_through_epochs and {"n", "b"} <= setting.values().keys():
+    if not scheme.goes_through_epochs:
+        uncovered = _drawn_afresh(run, scheme)
+    elif {"n", "b"} <= setting.values().keys():
         if run.has_leftover():
             setting, uncovered = _with_leftover(run, words)
-        if isinstance(run.divisor, int) and run.divisor != setting["b"]:
-            words.append(f"sums over batches of {setting['b']} are divided by {run.divisor}")
-            setting = setting.replace(n=setting["n"] // setting["b"] * run.divisor, b=run.divisor)
-    elif run.divisor not in (None, ACTUAL) and run.divisor != setting["b"]:
-        uncovered = f"sums over batches of {setting['b']} are divided by {run.divisor}"
+        setting = _in_units_of_the_divisor(run, setting, words)
     return Covered(run, run.update.footing(setting, run.load), tuple(words), uncovered)
+
+
+def _in_units_of_the_divisor(run: TrainingRun, setting: Setting, words: list[str]) -> Setting:
+    """As many batches, of a size that is the divisor, with the noise that belongs to it."""
+    size, divisor = setting["b"], run.divisor
+    if not isinstance(divisor, int) or divisor == size:
+        return setting
+    words.append(f"sums over batches of {size} are divided by {divisor}")
+    noise = setting["sigma2"] * (size / divisor) ** 2
+    return setting.replace(n=setting["n"] // size * divisor, b=divisor, sigma_squared=noise)
+
+
+def _drawn_afresh(run: TrainingRun, scheme: Scheme) -> str:
+    """Why no hidden-state statement is about a run whose steps do not go through the records in turn."""
+    if run.has_leftover() and run.leftover not in (None, Leftover.DROPPED):
+        raise ArgumentError(
+            "leftover",
+            run.leftover.value,
+            f"under {scheme} no step takes the records in turn, so that none are left over",
+            "leave it out",
+        )
+    if isinstance(run.divisor, int) and run.divisor != run.setting["b"]:
+        return f"sums over batches of {run.setting['b']} are divided by {run.divisor}"
+    return "every batch is divided by its own size" if run.divisor == ACTUAL and scheme is Scheme.POISSON else ""
 
 
 def _with_leftover(run: TrainingRun, words: list[str]) -> tuple[Setting, str]:
@@ -183,10 +224,9 @@ def _with_leftover(run: TrainingRun, words: list[str]) -> tuple[Setting, str]:
     words.append(
         f"an epoch has {count} batches, the last of {left} records: accounted for as {count} batches of {size}"
     )
-    own_noise = run.leftover is Leftover.PARTIAL and run.divisor == ACTUAL
     return setting.replace(n=count * size), (
         f"the last batch of an epoch is divided by its own size {left}, so its noise is not that of the others, and "
         "hidden-state statements are about steps of one kind"
-        if own_noise
+        if run.divisor == ACTUAL
         else ""
     )

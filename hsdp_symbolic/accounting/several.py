@@ -17,9 +17,8 @@ from ..setting import Setting
 from .candidates import Bound
 from .conversion import Goal, admit_delta, admit_epsilon
 from .guarantee import bounds_for, nothing_holds
-from .library import admit_count
 from .orders import admit_orders, best
-from .run import TrainingRun
+from .run import TrainingRun, admit_count
 
 if TYPE_CHECKING:
     from ..arrays import Array

@@ -34,6 +34,10 @@ ONLY_COMPOSITION = frozenset({Asks.NOTHING})
 SCALAR = "clip:scalar"
 SOFTMAX = "prop:smooth_strcvx_clip"
 RATES = (f"{SOFTMAX}:rate", f"{SOFTMAX}:rate_clip")
+PLAIN_STEPS = (
+    "gradients are clipped one record at a time, the regulariser is added after clipping and acts on every parameter, "
+    "and there is no momentum"
+)
 TWO_CLASSES = "two classes: clipped gradients stay monotone and smooth"
 NEVER_BITES = "clipping never bites: the clip norm is at least any norm of a gradient"
 MAY_BITE = "three or more classes, and clipping may bite: only the contraction proved for it is used"
@@ -143,7 +147,7 @@ class ScalarLoss:
             (
                 f"every record's loss is φ(x·θ), φ convex with a {self.curvature}-Lipschitz derivative, and "
                 f"‖x‖ ≤ {self.feature_norm}" + (" before a 1 is appended" if self.bias else ""),
-                "gradients are clipped one record at a time, and the regulariser is added after clipping",
+                PLAIN_STEPS,
             ),
         )
 
@@ -159,7 +163,7 @@ class SoftmaxLoss:
         told = (
             f"softmax regression with {self.classes} classes on inputs of norm at most {self.feature_norm}, with or "
             "without a 1 appended",
-            "gradients are clipped one record at a time, and the regulariser is added after clipping",
+            PLAIN_STEPS,
         )
         if "lam" not in setting:
             return self._lacking(setting, "without weight_decay nothing pulls the clipped update together", told)
@@ -218,7 +222,10 @@ class VouchedLipschitz:
     constant: Fraction
 
     def footing(self, setting: Setting, load: Fraction = Fraction(1)) -> Footing:
-        told = (f"the update θ ↦ θ − η·(mean of clipped gradients + regulariser) is {self.constant}-Lipschitz",)
+        told = (
+            f"with every batch that may occur, the update θ ↦ θ − η·(clipped gradients, summed and divided, + "
+            f"regulariser) is {self.constant}-Lipschitz",
+        )
         if self.constant >= 1:
             return Footing(
                 setting,

@@ -24,8 +24,8 @@ from dp_accounting.privacy_accountant import NeighboringRelation, PrivacyAccount
 from ..accounting.candidates import check_scheme
 from ..accounting.conversion import admit_delta, admit_epsilon
 from ..accounting.guarantee import bounds_for
-from ..accounting.library import admit_count, training_run
-from ..accounting.run import TrainingRun, admit_leftover
+from ..accounting.library import training_run
+from ..accounting.run import TrainingRun, admit_count, admit_leftover
 from ..accounting.several import Part, delta_of_all, epsilon_of_all
 from ..errors import ArgumentError
 from ..setting import to_fraction

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ..accounting.library import admit_count
 from ..accounting.regression import LogisticPrivacy, logistic_privacy
+from ..accounting.run import admit_count
 from ..arrays import Array
 from ..errors import ArgumentError
 from ..losses import ClippedLogistic
