@@ -13,7 +13,7 @@ from ..progress import Ticker
 from ..setting import Setting
 from .conversion import Goal, admit_delta
 from .effort import Effort, admit_effort
-from .guarantee import Candidates, bounds_for, certified, nothing_holds
+from .guarantee import Candidates, bounds_for, certified, nothing_holds, why_composition
 from .orders import Best, admit_orders, minimum
 from .run import TrainingRun, admit_count, as_run
 
@@ -45,6 +45,8 @@ class Comparison:
     curves: tuple[tuple[str, tuple[float | None, ...]], ...]
     crossovers: tuple[Crossover, ...]
     does_not_apply: tuple[tuple[str, str], ...]
+    note: str = ""
+    """Why no hidden-state bound is among the curves, if none is."""
 
 
 def compare(
@@ -86,6 +88,7 @@ def compare(
     names = list(dict.fromkeys(label for row in rows for label in row))
     names.sort(key=lambda label: min(row[label].upper for row in rows if label in row))
     shortest = table.candidates(chosen[0])
+    composed = shortest.hidden.isdisjoint(names)
     return Comparison(
         scheme=scheme,
         neighbouring=shortest.neighbouring,
@@ -94,6 +97,7 @@ def compare(
         curves=tuple((label, tuple(row[label].upper if label in row else None for row in rows)) for label in names),
         crossovers=tuple(crossovers),
         does_not_apply=tuple({**{entry.label: entry.reason for entry in shortest.refused}, **table.refused}.items()),
+        note=why_composition(shortest, shortest.refused) if composed else "",
     )
 
 

@@ -236,7 +236,7 @@ def _guarantee(
     ]
     footing, given = candidates.covered.footing, goal.reported()
     considered = tuple(sorted(entries, key=_rank)) + tuple(refused)
-    note = "" if chosen.hidden_state else _why_composition(candidates, considered)
+    note = "" if chosen.hidden_state else why_composition(candidates, considered)
     return Guarantee(
         epsilon=found.upper if goal.seeks == "epsilon" else given,
         delta=found.upper if goal.seeks == "delta" else given,
@@ -298,7 +298,7 @@ def nothing_holds(candidates: Candidates, refused: Iterable[Considered]) -> Hsdp
     return ArgumentError("run", setting, f"no statement for {candidates.scheme} applies", f"see why: {reasons}")
 
 
-def _why_composition(candidates: Candidates, considered: tuple[Considered, ...]) -> str:
+def why_composition(candidates: Candidates, considered: Iterable[Considered]) -> str:
     """Why no hidden-state bound is used: what is missing, or that composition is smaller."""
     covered, scheme = candidates.covered, candidates.scheme
     if not candidates.hidden:

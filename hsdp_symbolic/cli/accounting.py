@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import ArgumentError
 from ..letters import PARAMETERS
 from .common import Command
-from .guarantee import json_number, record, report, rounded_up
+from .guarantee import by_composition, json_number, record, report, rounded_up
 
 if TYPE_CHECKING:
     from ..accounting import Comparison, Guarantee, TrainingRun
@@ -244,7 +244,8 @@ def _calibrate(arguments: argparse.Namespace) -> int:
         }
         print(json.dumps(fields, ensure_ascii=False))
         return 0
-    print(f"{found.solve_for} = {found.value if isinstance(found.value, int) else _written(found.value)}")
+    value = found.value if isinstance(found.value, int) else _written(found.value)
+    print(f"{found.solve_for} = {value}{by_composition(found.guarantee)}")
     if found.every:
         print("every value up to this one, the largest admitted, meets the target")
     elif found.monotone:
@@ -296,6 +297,7 @@ def _compare(arguments: argparse.Namespace) -> int:
                 for each in found.crossovers
             ],
             "does_not_apply": dict(found.does_not_apply),
+            "note": found.note,
         }
         print(json.dumps(fields, ensure_ascii=False))
         return 0
@@ -304,7 +306,8 @@ def _compare(arguments: argparse.Namespace) -> int:
 
 
 def _table(found: Comparison) -> None:
-    print(f"certified ε at δ = {found.delta!r}, {found.scheme}, {found.neighbouring}; * smallest")
+    kind = f"{found.scheme}, {found.neighbouring}; * smallest{by_composition(found)}"
+    print(f"certified ε at δ = {found.delta!r}, {kind}")
     labels = [label for label, _ in found.curves]
     widths = [max(len(label), 11) for label in labels]
     print("  ".join([f"{'K':>8}", *(f"{label:>{width}}" for label, width in zip(labels, widths, strict=True))]))

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ..accounting import Guarantee
+    from ..accounting import Comparison, Guarantee
 
 
 def rounded_up(value: float) -> str:
@@ -62,13 +62,17 @@ def record(found: Guarantee) -> dict[str, Any]:
     }
 
 
+def by_composition(found: Guarantee | Comparison) -> str:
+    """Why no hidden-state bound is used, to end the first line of an answer; empty if one is."""
+    return f", by composition: {found.note}" if found.note else ""
+
+
 def report(found: Guarantee) -> None:
     from ..catalogue import statement
 
     used = statement(found.bound)
     order = "any" if found.order is None else f"{float(found.order):g}"
-    why = f", by composition: {found.note}" if found.note else ""
-    print(f"({found.epsilon!r}, {found.delta!r})-differential privacy, certified{why}")
+    print(f"({found.epsilon!r}, {found.delta!r})-differential privacy, certified{by_composition(found)}")
     if found.helps:
         print(f"  what helps    {found.helps}")
     print(f"  bound         {found.bound}: {used.title} ({used.where})")
