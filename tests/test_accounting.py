@@ -36,7 +36,6 @@ from hsdp_symbolic.accounting.guarantee import bounds_for
 from hsdp_symbolic.accounting.orders import minimum, objective
 from hsdp_symbolic.catalogue import scheme_of
 from hsdp_symbolic.cli import main
-from hsdp_symbolic.doubles import double_above
 
 FIGURE = [
     f"--{name}={value}"
@@ -708,8 +707,10 @@ def test_delta_on_the_command_line(capsys, figure_run):
     code, out, _ = cli(capsys, "delta", "--scheme", "shuffle", *FIGURE, "--epsilon", "0.3", "--json")
     found = json.loads(out)
     assert code == 0
-    assert found["epsilon"] == double_above(Fraction(3, 10))  # the double 0.3 is smaller, and was not asked for
+    assert found["epsilon"] == 0.3
     assert found["delta"] == delta(figure_run, epsilon="0.3", scheme="shuffle").delta
+    # the double 0.3 is smaller than 3/10, and what is certified is about the double
+    assert found["delta"] == delta(figure_run, epsilon=Fraction(0.3), scheme="shuffle").delta
 
 
 def test_calibrate_on_the_command_line(capsys, only):

@@ -22,7 +22,7 @@ import mpmath
 import pytest
 
 from hsdp_symbolic import Enclosure, HsdpError, Setting, labels, statement
-from hsdp_symbolic.accounting import delta, delta_at, epsilon, epsilon_at
+from hsdp_symbolic.accounting import delta, delta_at, epsilon, epsilon_at, logistic, training_run
 from hsdp_symbolic.accounting.several import Part, epsilon_of_all
 from hsdp_symbolic.engines import MOST_TRIES, TURN, Arb, PaddedMpmath, SeriesArb, _elementary
 from hsdp_symbolic.errors import NotRational, SeriesShortened
@@ -35,7 +35,7 @@ from hsdp_symbolic.sharper.minorant import pattern_upper
 THREADS = 8
 _WRITTEN = """
     n=120 b=2 K=3 eta=0.02 lam=1 beta=4 sigma=2 S_g=4 alpha=15 j0=3 j=2 k=1 split=20 hit=1 removed=0.5 t=0.01 c=0.3
-    R=0.2 dR=0.1 R1=0.1 R2=0.4 w1=0.3 u=0.1 L=1 classes=2 eps_norm=0 sigma_mul=5 epsilon=0.5 delta=1e-5
+    R=0.2 dR=0.1 R1=0.1 R2=0.4 w1=0.3 u=0.1 L=1 classes=2 kappa=0.25 bias=1 eps_norm=0 sigma_mul=5 epsilon=0.5 delta=1e-5
 """
 LETTERS = dict(pair.split("=") for pair in _WRITTEN.split())
 """Sixty batches an epoch, so that means are summed by series; all hypotheses of all statements hold."""
@@ -80,9 +80,22 @@ def other_views() -> dict[tuple[str, ...], View]:
     claim = "thm:shuffle < mironov2019"
     first, second = Mixture.of(["0", "1/2"], 1), Mixture.of(["1/4"], 1)
     quick = {"effort": "quick", "delta": "1e-5"}
-    schemes = ("shuffle", "fixed", "full_batch", "poisson")
+    clipped = training_run(
+        noise_multiplier=8,
+        n=1344,
+        batch_size=64,
+        epochs=15,
+        learning_rate="0.5",
+        weight_decay="0.01",
+        loss=logistic(feature_norm=1),
+    )
+    schemes = ("shuffle", "fixed", "full_batch")
     views: dict[tuple[str, ...], View] = {
         ("epsilon", scheme): lambda scheme=scheme: epsilon(run, scheme=scheme, **quick) for scheme in schemes
+    }
+    views |= {
+        ("epsilon", "clipped", scheme): lambda scheme=scheme: epsilon(clipped, scheme=scheme, **quick)
+        for scheme in ("shuffle", "poisson")
     }
     for engine in ENGINES[:2]:
         views["mixtures", "enclose", engine] = lambda engine=engine: mixture_divergence(3, first, second, engine=engine)
