@@ -323,7 +323,7 @@ class TestSeveralRuns:
             epsilon_of_all([figure_run], delta=1e-5)
         with pytest.raises(ArgumentError, match="count = 0"):
             epsilon_of_all([Part(figure_run, "shuffle", 0)], delta=1e-5)
-        with pytest.raises(ArgumentError, match="no statement for shuffle applies"):
+        with pytest.raises(ArgumentError, match="b = None: not given"):
             epsilon_of_all([Part(Setting(n=3), "shuffle")], delta=1e-5)
         poisson = training_run(noise_multiplier=1, sample_rate="0.01", steps=10)
         with pytest.raises(ArgumentError, match="the runs differ in it"):

@@ -32,6 +32,7 @@ from . import linear_law
 
 DIGITS = {
     "noise_multiplier": 8,
+    "max_grad_norm": 1,
     "n": 1344,
     "batch_size": 64,
     "epochs": 15,
@@ -177,7 +178,7 @@ class TestOneGate:
     @pytest.mark.parametrize("classes", [2, 10])
     def test_all_doors_agree(self, scheme, classes, capsys):
         loss = softmax(classes=classes, feature_norm=1)
-        told = DIGITS | {"max_grad_norm": 1, "loss": loss}
+        told = DIGITS | {"loss": loss}
         by_function = epsilon(training_run(**told), delta="1e-5", scheme=scheme)
         accountant = HiddenStateAccountant(
             scheme=scheme, **{name: told[name] for name in told if name not in ("noise_multiplier", "epochs")}
@@ -185,7 +186,7 @@ class TestOneGate:
         for _ in range(15 * 21):
             accountant.step(noise_multiplier=8, sample_rate=1 / 21)
         by_logistic = logistic_privacy(
-            **{name: told[name] for name in DIGITS if name != "weight_decay"},
+            **{name: told[name] for name in DIGITS if name not in ("weight_decay", "max_grad_norm")},
             classes=classes,
             feature_norm=1,
             clip_norm=1,
@@ -198,7 +199,7 @@ class TestOneGate:
         assert epsilon_of_all([Part(training_run(**told), scheme)], delta="1e-5").epsilon >= by_function.epsilon * 0.999
         table = compare(training_run(**told), delta="1e-5", scheme=scheme, epochs=[15])
         assert min(value for _, (value,) in table.curves) == pytest.approx(by_function.epsilon, rel=1e-6)
-        options = ["--loss", "softmax", "--classes", str(classes), "--feature-norm", "1", "--max-grad-norm", "1"]
+        options = ["--loss", "softmax", "--classes", str(classes), "--feature-norm", "1"]
         given = [f"--{name.replace('_', '-')}={value}" for name, value in DIGITS.items()]
         assert main(["epsilon", "--scheme", scheme, *given, *options, "--delta", "1e-5"]) == 0
         assert repr(by_function.epsilon) in capsys.readouterr().out
@@ -219,6 +220,33 @@ class TestOneGate:
         with_them = epsilon(training_run(**told, lam=1, beta=2), delta="1e-5", scheme="shuffle")
         assert with_them.epsilon == plain.epsilon
         assert not with_them.hidden_state
+
+    @pytest.mark.parametrize("optimizer", ["adam", "SGD with momentum", "momentum"])
+    def test_other_optimisers_leave_composition(self, optimizer):
+        run, plain = (
+            training_run(**DIGITS, loss=logistic(feature_norm=1), optimizer=each) for each in (optimizer, "SGD")
+        )
+        found = epsilon(run, delta="1e-5", scheme="shuffle")
+        assert not found.hidden_state
+        assert optimizer in found.note
+        assert found.helps == ""
+        assert any("no Adam" in each for each in epsilon(plain, delta="1e-5", scheme="shuffle").assumed_by_you)
+
+    def test_a_clipped_loss_has_a_clip_norm(self):
+        told = {name: value for name, value in DIGITS.items() if name != "max_grad_norm"}
+        with pytest.raises(ArgumentError, match="max_grad_norm = None"):
+            training_run(**told, loss=logistic(feature_norm=1))
+
+    def test_a_penalty_in_the_loss_is_not_weight_decay(self):
+        told = {name: value for name, value in DIGITS.items() if name != "weight_decay"}
+        with pytest.raises(ArgumentError, match="if it is part of the loss it is clipped with it"):
+            training_run(**told, lam="0.01", loss=logistic(feature_norm=1))
+
+    def test_forgotten_weight_decay_is_asked_for_by_its_name(self):
+        told = {name: value for name, value in DIGITS.items() if name != "weight_decay"}
+        note = epsilon(training_run(**told, loss=logistic(feature_norm=1)), delta="1e-5", scheme="reshuffle").note
+        assert "weight_decay" in note
+        assert "lam" not in note
 
     @pytest.mark.parametrize("name", ["lam", "beta"])
     def test_they_do_not_go_with_a_loss(self, name):
@@ -250,7 +278,7 @@ class TestLeftOver:
     @pytest.mark.parametrize("scheme", EPOCH_SCHEMES)
     def test_it_must_be_said(self, scheme):
         told = DIGITS | {"n": 1347}
-        with pytest.raises(ArgumentError, match=r"leftover = None.*3 records are left over"):
+        with pytest.raises(ArgumentError, match=r"leftover = None.*3 of them are left over"):
             epsilon(training_run(**told), delta="1e-5", scheme=scheme)
         with pytest.raises(ArgumentError, match="leftover"):
             epsilon(Setting(n=7, b=2, K=3, eta="0.1", lam=1, beta=2, sigma=1, S_g=1), delta="1e-5", scheme=scheme)
@@ -378,7 +406,7 @@ class TestReasons:
             ("--scheme poisson --noise-multiplier 8 --sample-rate 0.01 --steps 10", "no hidden-state statement"),
             (
                 "--scheme fixed --noise-multiplier 8 --n 50 --batch-size 2 --steps 13 --learning-rate 0.1 "
-                "--weight-decay 0.1 --loss logistic --feature-norm 1",
+                "--weight-decay 0.1 --max-grad-norm 1 --loss logistic --feature-norm 1",
                 "within an epoch",
             ),
         ],
@@ -394,7 +422,7 @@ class TestReasons:
     def test_a_hidden_state_bound_says_none(self, capsys):
         options = "--scheme fixed --n 50 --b 2 --K 40 --eta 0.02 --lam 1 --beta 4 --sigma 2 --S_g 4 --delta 1e-5"
         assert main(["epsilon", *options.split()]) == 0
-        assert capsys.readouterr().out.splitlines()[0].endswith("certified")
+        assert capsys.readouterr().out.splitlines()[0].endswith("for one record replaced, certified")
 
     def test_adding_a_record_is_not_replacing_one(self):
         run = Setting(n=50, b=2, K=40, eta="0.02", lam=1, beta=4, sigma=2, S_g=4)

@@ -35,7 +35,8 @@ from hsdp_symbolic.sharper.minorant import pattern_upper
 THREADS = 8
 _WRITTEN = """
     n=120 b=2 K=3 eta=0.02 lam=1 beta=4 sigma=2 S_g=4 alpha=15 j0=3 j=2 k=1 split=20 hit=1 removed=0.5 t=0.01 c=0.3
-    R=0.2 dR=0.1 R1=0.1 R2=0.4 w1=0.3 u=0.1 L=1 classes=2 kappa=0.25 bias=1 eps_norm=0 sigma_mul=5 epsilon=0.5 delta=1e-5
+    R=0.2 dR=0.1 R1=0.1 R2=0.4 w1=0.3 u=0.1 L=1 classes=2 kappa=0.25 bias=1 eps_norm=0 sigma_mul=5 epsilon=0.5
+    delta=1e-5
 """
 LETTERS = dict(pair.split("=") for pair in _WRITTEN.split())
 """Sixty batches an epoch, so that means are summed by series; all hypotheses of all statements hold."""
@@ -86,6 +87,7 @@ def other_views() -> dict[tuple[str, ...], View]:
         batch_size=64,
         epochs=15,
         learning_rate="0.5",
+        max_grad_norm=1,
         weight_decay="0.01",
         loss=logistic(feature_norm=1),
     )

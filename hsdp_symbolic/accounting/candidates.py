@@ -34,7 +34,7 @@ _AVAILABLE = frozenset({letter.name for letter in PARAMETERS} | {"alpha", "j0"})
 _BOUNDS_A_RUN = ("theorem", "corollary", "baseline")
 """Kinds of statement that do; a law is of one loss, and an equation may be about one epoch."""
 QUASI_CONVEX = "a random order costs no more than the worst fixed one (Rényi divergence is quasi-convex)"
-ANY_ORDER = "composition does not mind in which order the batches come"
+ANY_ORDER = "composition holds whatever the order of the batches"
 POISSON_TOO = "a Poisson batch also holds the record with probability b/n, independently of the rest"
 
 

@@ -291,8 +291,21 @@ def _rank(entry: Considered) -> tuple[bool, float]:
     return entry.verdict != "chosen", entry.value or 0.0
 
 
+LIBRARY_NAMES = {
+    "lam": "weight_decay (a regulariser added after clipping)",
+    "beta": "the loss that is clipped",
+    "eta": "learning_rate",
+    "n": "n (size of the dataset)",
+}
+"""What a run described by the libraries' names lacks, in those names."""
+
+
 def nothing_holds(candidates: Candidates, refused: Iterable[Considered]) -> HsdpError:
     """The error for a run about which no statement says anything."""
+    lacking = [_lacking(found, candidates) for found, _ in covering(candidates.scheme, candidates.neighbouring)]
+    if lacking and all(lacking):
+        name = min(lacking, key=len)[0]
+        return ArgumentError(name, None, f"not given ({LETTERS[name].meaning})", f"give {name}")
     reasons = "; ".join(f"{entry.label}: {entry.reason}" for entry in refused)
     setting = candidates.covered.run.setting
     return ArgumentError("run", setting, f"no statement for {candidates.scheme} applies", f"see why: {reasons}")
@@ -312,7 +325,11 @@ def why_composition(candidates: Candidates, considered: Iterable[Considered]) ->
         return covered.uncovered
     missing = _missing(candidates)
     if missing:
-        meanings = " and ".join(f"{name} ({LETTERS[name].meaning})" for name in missing)
+        clipped = not isinstance(covered.run.update, Unclipped)
+        meanings = " and ".join(
+            LIBRARY_NAMES[name] if clipped and name in LIBRARY_NAMES else f"{name} ({LETTERS[name].meaning})"
+            for name in missing
+        )
         return f"hidden-state bounds need {meanings}, which is not given"
     if covered.run.steps is not None and scheme is not Scheme.FULL_BATCH:
         batches, steps = covered.run.batches(), covered.run.steps
@@ -327,10 +344,16 @@ def _missing(candidates: Candidates) -> tuple[str, ...]:
     """The letters that some hidden-state statement lacks, the fewest; none if one has all it needs."""
     from ..catalogue import statement
 
-    setting = candidates.covered.setting
-    known = {*setting.values(), "alpha", "j0", "sigma" if "sigma2" in setting else "", "K"}
-    lacking = [tuple(name for name in statement(label).needs if name not in known) for label in candidates.hidden]
+    lacking = [_lacking(statement(label), candidates) for label in candidates.hidden]
     return min(lacking, key=lambda names: (len(names), names))
+
+
+def _lacking(found: Statement, candidates: Candidates) -> tuple[str, ...]:
+    """The letters a statement needs and the run does not say."""
+    setting = candidates.covered.setting
+    known = {*setting.values(), "alpha", "j0", "sigma" if "sigma2" in setting else ""}
+    counted = {"K"} if candidates.covered.run.steps is not None else set()
+    return tuple(name for name in found.needs if name not in known | counted)
 
 
 def margins(bound: Bound, order: Fraction | float | None) -> Iterator[Margin]:
@@ -364,14 +387,23 @@ def _assumptions(chosen: Bound, candidates: Candidates) -> tuple[str, ...]:
     run, setting = covered.run, covered.run.setting
     words = used.terms.words if used.terms else ()
     if not isinstance(run.update, Unclipped):  # what the loss must be is settled by the footing
-        words = (f"every record's gradient is clipped to norm {setting['S_g'] / 2}", *words[1:])
+        clip = setting["S_g"] / 2
+        bounded = (
+            f"every record's gradient is clipped to norm {clip}"
+            if chosen.hidden_state
+            else "every record's gradient is clipped, and noise_multiplier is the noise over that norm"
+        )
+        words = (bounded, *words[1:])
     found = [*words, *used.assumes, *([chosen.why] if chosen.why else []), *covered.words]
-    if candidates.scheme.goes_through_epochs:
+    if candidates.scheme.goes_through_epochs and chosen.hidden_state:
         found.append("every pass through the records is finished before the next begins")
-    if candidates.scheme.draws_afresh and run.has_leftover():
+    elif candidates.scheme.goes_through_epochs:
+        passes = setting["K"] if run.steps is None else -(-run.steps // run.batches())
+        found.append(f"no more than {passes} passes through the records are begun")
+    if candidates.scheme is Scheme.WITHOUT_REPLACEMENT and run.has_leftover():
         found.append(f"an epoch has n/b = {setting['n'] // setting['b']} steps; b does not divide n")
     if candidates.scheme is Scheme.FULL_BATCH and "b" in setting and setting["b"] != setting["n"]:
         found.append(f"every step uses all n = {setting['n']} records; b = {setting['b']} plays no part")
-    if run.steps is not None:
+    if run.steps is not None and candidates.scheme is not Scheme.POISSON:
         found.append(f"{run.steps} steps, which are no whole number of epochs")
     return tuple(found)

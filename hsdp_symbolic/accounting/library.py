@@ -79,6 +79,7 @@ def training_run(
     learning_rate: Any = None,
     weight_decay: Any = None,
     loss: Any = None,
+    optimizer: Any = "sgd",
     leftover: Any = None,
     divisor: Any = None,
     lam: Any = None,
@@ -93,7 +94,8 @@ def training_run(
     Hidden-state bounds need an update that contracts: say the `learning_rate`, the `weight_decay` (the λ of λθ, added
     *after* clipping) and which `loss` it is: `logistic`, `huber`, `scalar`, `softmax` or `vouched` of
     `hsdp_symbolic.accounting`. Without that clipped gradients need not contract, whatever `lam` and `beta` are, and
-    composition is all there is.
+    composition is all there is; so it is with any `optimizer` but plain "sgd", and where the penalty is part of the
+    loss, and clipped with it.
 
     >>> from hsdp_symbolic.accounting import logistic
     >>> run = training_run(noise_multiplier=10, max_grad_norm=2, n=50, batch_size=2, epochs=40, learning_rate="0.02",
@@ -118,7 +120,12 @@ def training_run(
         if learning_rate is None and told is not None:
             raise ArgumentError("learning_rate", None, f"{fact} is given without it", "give the learning rate")
     rate = Fraction(1) if learning_rate is None else _positive("learning_rate", learning_rate, "the learning rate")
-    update = _update(admit_loss(loss), lam, beta)
+    known = admit_loss(loss)
+    if known is not None and value is None:
+        raise ArgumentError(
+            "max_grad_norm", None, "a clipped loss is given without it", "give the norm it is clipped to"
+        )
+    update = _update(known, lam, beta, optimizer)
     decay = None if weight_decay is None else to_fraction("weight_decay", weight_decay)
     if decay is not None and decay < 0:
         raise ArgumentError("weight_decay", weight_decay, "it would push apart", "give a number >= 0")
@@ -137,12 +144,25 @@ def training_run(
     return TrainingRun(setting, None if whole else count, update, left, divisor)
 
 
-def _update(loss: Update | None, lam: Any, beta: Any) -> Update:
+def _update(loss: Update | None, lam: Any, beta: Any, optimizer: object) -> Update:
     """What is known of a clipped update; λ and β of the loss before clipping say nothing about it."""
+    if not isinstance(optimizer, str):
+        raise ArgumentError("optimizer", optimizer, "not the name of one", "give 'sgd', 'adam', 'momentum', …")
+    if optimizer.lower() != "sgd":
+        return Clipped(
+            because=f"the optimiser is {optimizer}, and hidden-state statements are about plain gradient steps"
+        )
     told = Setting(lam=lam, beta=beta).exact_strings()
     if loss is None:
         return Clipped(tuple(f"{name} = {value}" for name, value in told.items()))
     for name, value in told.items():
-        instead = "give weight_decay, which is added after clipping" if name == "lam" else "leave it out"
+        instead = (
+            "leave it out"
+            if name == "beta"
+            else (
+                "if the optimiser adds the penalty after clipping, call it weight_decay; if it is part of the loss it "
+                "is clipped with it, nothing contracts, and composition is all there is: leave out the loss"
+            )
+        )
         raise ArgumentError(name, value, "the loss says how convex and smooth it is", instead)
     return loss

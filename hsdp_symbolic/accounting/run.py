@@ -187,7 +187,7 @@ def _with_leftover(run: TrainingRun, words: list[str]) -> tuple[Setting, str]:
             raise ArgumentError(
                 "leftover",
                 None,
-                f"n = {records} is no multiple of the batch size {size}: {left} records are left over in every epoch",
+                f"n = {records} is no multiple of the batch size {size}: {left} of them are left over in every epoch",
                 "say what becomes of them: 'dropped', 'partial' (a shorter batch) or 'blank' (a batch filled up with "
                 "records without gradient)",
             )
@@ -226,7 +226,7 @@ def _with_leftover(run: TrainingRun, words: list[str]) -> tuple[Setting, str]:
     )
     return setting.replace(n=count * size), (
         f"the last batch of an epoch is divided by its own size {left}, so its noise is not that of the others, and "
-        "hidden-state statements are about steps of one kind"
+        "hidden-state statements are about steps of one kind (dropping it, or one divisor for all, would help)"
         if run.divisor == ACTUAL
         else ""
     )

@@ -34,10 +34,10 @@ ONLY_COMPOSITION = frozenset({Asks.NOTHING})
 SCALAR = "clip:scalar"
 SOFTMAX = "prop:smooth_strcvx_clip"
 RATES = (f"{SOFTMAX}:rate", f"{SOFTMAX}:rate_clip")
-PLAIN_STEPS = (
-    "gradients are clipped one record at a time, the regulariser is added after clipping and acts on every parameter, "
-    "and there is no momentum"
-)
+CLIPPED_ONE_BY_ONE = "gradients are clipped one record at a time"
+REGULARISED_OUTSIDE = "a regulariser is added after clipping, to every parameter; none is part of the loss"
+PLAIN_STEPS = "the optimiser takes plain gradient steps of one learning rate: no momentum, no Adam"
+HOW_IT_STEPS = (CLIPPED_ONE_BY_ONE, REGULARISED_OUTSIDE, PLAIN_STEPS)
 TWO_CLASSES = "two classes: clipped gradients stay monotone and smooth"
 NEVER_BITES = "clipping never bites: the clip norm is at least any norm of a gradient"
 MAY_BITE = "three or more classes, and clipping may bite: only the contraction proved for it is used"
@@ -104,12 +104,16 @@ class Unclipped:
 
 @dataclass(frozen=True)
 class Clipped:
-    """Clipped gradients of a loss of which nothing is known: composition is all there is."""
+    """Clipped gradients of which it is not known that the update contracts: composition is all there is."""
 
     told: tuple[str, ...] = ()
     """λ and β as they were given: they speak of the loss before clipping."""
+    because: str = ""
+    """Why nothing that could be said of the loss would help, if that is so."""
 
     def footing(self, setting: Setting, load: Fraction = Fraction(1)) -> Footing:
+        if self.because:
+            return Footing(setting, ONLY_COMPOSITION, self.because, lacks=self.because)
         if self.told:
             problem = f"{' and '.join(self.told)} are about the loss before clipping, and clipping can undo them"
         else:
@@ -146,8 +150,8 @@ class ScalarLoss:
             (Source("beta", smooth + regulariser, SCALAR, f"smoothness of the clipped loss: {spelled}"),),
             (
                 f"every record's loss is φ(x·θ), φ convex with a {self.curvature}-Lipschitz derivative, and "
-                f"‖x‖ ≤ {self.feature_norm}" + (" before a 1 is appended" if self.bias else ""),
-                PLAIN_STEPS,
+                f"‖x‖ ≤ {float(self.feature_norm):.9g}" + (" before a 1 is appended" if self.bias else ""),
+                *HOW_IT_STEPS,
             ),
         )
 
@@ -163,7 +167,7 @@ class SoftmaxLoss:
         told = (
             f"softmax regression with {self.classes} classes on inputs of norm at most {self.feature_norm}, with or "
             "without a 1 appended",
-            PLAIN_STEPS,
+            *HOW_IT_STEPS,
         )
         if "lam" not in setting:
             return self._lacking(setting, "without weight_decay nothing pulls the clipped update together", told)
@@ -225,6 +229,7 @@ class VouchedLipschitz:
         told = (
             f"with every batch that may occur, the update θ ↦ θ − η·(clipped gradients, summed and divided, + "
             f"regulariser) is {self.constant}-Lipschitz",
+            PLAIN_STEPS,
         )
         if self.constant >= 1:
             return Footing(
@@ -357,4 +362,10 @@ def gradient_bound(feature_norm: Fraction) -> str:
     from ..program import compile_expression
 
     ((_, expression),) = statement("prop:smooth").also
-    return value_of(compile_expression(undisplay(expression)), {"L": feature_norm}).decimals(6)[1]
+    found = value_of(compile_expression(undisplay(expression)), {"L": feature_norm})
+    nearest = Fraction(f"{float(found.hi):.6g}")
+    try:
+        statement(SOFTMAX).exact(Setting(lam=1, S_g=2 * nearest), classes=3, L=feature_norm)
+    except HypothesisError:
+        return found.decimals(6)[1]
+    return f"{float(nearest):.6g}"

@@ -171,7 +171,7 @@ def _about_updates(optimizer: OptimizerObserver) -> Iterator[str]:
     for name, says in (("lr", "learning rate"), ("weight_decay", "weight decay")):
         values = optimizer.group_values(name)
         if len(values) > 1:
-            yield f"{_ONE_KIND}, and the {says} is not one: {_few(values)}"
+            yield f"{_ONE_KIND}, and the {says} changed: {_few(values)}"
     if optimizer.clipping != "flat":
         yield "gradients are clipped layer by layer, and not as one vector; use clipping='flat'"
     for name, says in (

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from opacus import PrivacyEngine
 
-from ..accounting.candidates import check_scheme, needs_hidden_state
+from ..accounting.candidates import check_scheme
 from ..accounting.conversion import admit_delta
 from ..accounting.guarantee import Guarantee, epsilon
 from ..accounting.library import training_run
 from ..accounting.run import Leftover, TrainingRun
-from ..accounting.update import ScalarLoss, SoftmaxLoss, admit_loss
+from ..accounting.update import Clipped, ScalarLoss, SoftmaxLoss, admit_loss
 from ..errors import ArgumentError, HsdpError
 from ..meaning import Scheme
 from .observe_layer import LayerObserver, check_module, describe, trained_layers
@@ -29,7 +29,6 @@ from .observed import Observed, observe, step_size, widened
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ..statement import Statement
 
 ALWAYS_ASSUMED = (
     "every index of the dataset is one record, and a record's loss depends on no other record",
@@ -132,14 +131,11 @@ class HiddenStateEngine(PrivacyEngine):
         if not len(optimizer):
             raise ArgumentError("steps", 0, "no step was made yet", "train first")
         seen = self.observed()
-        found = epsilon(
-            self._run(seen), delta=delta, scheme=seen.scheme, orders=orders, effort=effort, refuse=_refusing(seen)
-        )
+        found = epsilon(self._run(seen), delta=delta, scheme=seen.scheme, orders=orders, effort=effort)
         told = ALWAYS_ASSUMED if seen.scheme is not Scheme.SHUFFLE else (*ALWAYS_ASSUMED, PERMUTED_ONCE)
         if not optimizer.optimiser_type.__module__.startswith("torch.optim"):
             told = (*told, f"{seen.optimiser[0]} uses the noisy gradients, and nothing else of the data")
-        note = "; ".join(seen.reasons) if seen.reasons else found.note
-        return replace(found, assumed_by_you=(*found.assumed_by_you, *told), note=note)
+        return replace(found, assumed_by_you=(*found.assumed_by_you, *told))
 
     def training_run(self) -> TrainingRun:
         """The run as it was seen, for `epsilon_of_all`, `compare` and the like."""
@@ -155,7 +151,8 @@ class HiddenStateEngine(PrivacyEngine):
         size = seen.n if seen.scheme is Scheme.FULL_BATCH else step_size(loader)
         facts: dict[str, Any] = {"noise_multiplier": least, "n": seen.n, "batch_size": size, "epochs": seen.passes}
         if seen.reasons:  # composition: a record is used at most once in a pass, whatever the batches
-            return training_run(**facts, leftover=Leftover.DROPPED if seen.n % size else None)
+            run = training_run(**facts, leftover=Leftover.DROPPED if seen.n % size else None)
+            return replace(run, update=Clipped(because="; ".join(seen.reasons)))
         if seen.n % size:
             used = sum(loader.trained[0].steps)
             facts["leftover"] = Leftover.PARTIAL if used == seen.n else Leftover.DROPPED
@@ -200,12 +197,3 @@ class HiddenStateEngine(PrivacyEngine):
                 f"declared, and the loader makes batches {order.value}{hint}",
                 "leave the scheme out, or use a loader that does what it says",
             )
-
-
-def _refusing(seen: Observed) -> Any:
-    reason = "; ".join(seen.reasons)
-
-    def refuse(found: Statement) -> str:
-        return reason if needs_hidden_state(found) else ""
-
-    return refuse

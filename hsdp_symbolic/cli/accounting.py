@@ -34,6 +34,7 @@ LIBRARY = {
     "feature_norm": "norm of the features, before a 1 is appended",
     "curvature": "for loss scalar, phi(x*theta): Lipschitz constant of phi'",
     "classes": "for loss softmax: number of classes",
+    "optimizer": "sgd (default): plain gradient steps; with any other name composition is used",
     "vouched_lipschitz": "instead of a loss: a Lipschitz constant of the clipped update that you vouch for",
 }
 LOSS_FACTS = ("feature_norm", "curvature", "classes")

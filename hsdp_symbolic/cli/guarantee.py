@@ -6,6 +6,8 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from ..meaning import Neighbouring
+
 if TYPE_CHECKING:
     from ..accounting import Comparison, Guarantee
 
@@ -72,7 +74,11 @@ def report(found: Guarantee) -> None:
 
     used = statement(found.bound)
     order = "any" if found.order is None else f"{float(found.order):g}"
-    print(f"({found.epsilon!r}, {found.delta!r})-differential privacy, certified{by_composition(found)}")
+    how = "replaced" if found.neighbouring is Neighbouring.REPLACE_ONE else "added or removed"
+    print(
+        f"({found.epsilon!r}, {found.delta!r})-differential privacy for one record {how}, "
+        f"certified{by_composition(found)}"
+    )
     if found.helps:
         print(f"  what helps    {found.helps}")
     print(f"  bound         {found.bound}: {used.title} ({used.where})")
