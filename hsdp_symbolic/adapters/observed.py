@@ -139,10 +139,7 @@ def is_even(loader: LoaderObserver) -> bool:
 def _reasons(loader: LoaderObserver, optimizer: OptimizerObserver, loss: Update | None) -> Iterator[str]:
     """What composition does not mind and hidden-state bounds do."""
     if loader.order is Order.POISSON:
-        yield (
-            "batches were drawn by Poisson sampling, which hidden-state bounds do not cover; composition profits from "
-            "it, and is about one record added or removed"
-        )
+        yield "batches were drawn by Poisson sampling, which hidden-state bounds do not cover"
         return
     if not len(optimizer):
         return
@@ -171,7 +168,7 @@ def _about_updates(optimizer: OptimizerObserver) -> Iterator[str]:
     for name, says in (("lr", "learning rate"), ("weight_decay", "weight decay")):
         values = optimizer.group_values(name)
         if len(values) > 1:
-            yield f"{_ONE_KIND}, and the {says} changed: {_few(values)}"
+            yield f"{_ONE_KIND}, and the {says} is not the same throughout: {_few(values)}"
     if optimizer.clipping != "flat":
         yield "gradients are clipped layer by layer, and not as one vector; use clipping='flat'"
     for name, says in (
