@@ -46,8 +46,7 @@ NORMAL = EFFORTS["normal"]
 class TooMuchWork(ArgumentError):
     """A statement that would take longer than the effort asked for."""
 
-    def __init__(self, effort: Effort, work: int, unit: str, remedy: str) -> None:
-        most = effort.steps if unit.startswith("steps") else effort.terms
+    def __init__(self, effort: Effort, work: int, most: int, unit: str, remedy: str) -> None:
         super().__init__("effort", effort.name, f"about {work:,} {unit}, where it goes up to {most:,}", remedy)
 
 
@@ -90,7 +89,7 @@ def check_work(found: Statement, setting: Setting, effort: Effort) -> None:
         )
         unit = "steps of a dynamic programme" if long.is_programme else "terms of a moment"
         remedy = f"use effort {stronger!r}" if stronger else f"ask {found.label} itself, or take fewer steps"
-        raise TooMuchWork(effort, work, unit, remedy)
+        raise TooMuchWork(effort, work, most, unit, remedy)
 
 
 def width(found: Statement, setting: Setting, effort: Effort) -> Fraction | None:

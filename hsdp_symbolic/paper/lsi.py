@@ -79,6 +79,7 @@ def cite_lsi_facts(d: Derivation) -> None:
 
 
 CONVEX_STEP = eta < 2 / beta
+STEP_CONTRACTS = "step contracts"
 STRONGLY_CONVEX = (Gt(lam, 0, evaluate=False), lam <= beta, eta < 2 / (lam + beta))
 
 
@@ -149,6 +150,7 @@ def _contracts(d: Derivation, modulus: Expr, step_size: Relational, factor: Expr
             (eta * (2 / (beta + modulus) - eta), Slack(G - modulus**2 * X, "gradients differ by at least μ‖Δθ‖")),
         ],
         domain=domain_of(step_size, beta),
+        name=STEP_CONTRACTS,
     )
 
 

@@ -11,7 +11,7 @@ from hsdp_symbolic.checks import AtPoint, Certificate, Check, Identity, Inductio
 from hsdp_symbolic.nodes import GeometricSum, undisplay
 from hsdp_symbolic.paper import gaussian
 from hsdp_symbolic.paper.fixed_order import first_term
-from hsdp_symbolic.paper.lsi import noisy_step
+from hsdp_symbolic.paper.lsi import STEP_CONTRACTS, noisy_step
 from hsdp_symbolic.paper.sampling import BATCH_WITHOUT
 from hsdp_symbolic.positivity import Positive
 from hsdp_symbolic.renyi import Mixture, mixture_divergence
@@ -336,9 +336,7 @@ def _shuffle_statement() -> list[Claim]:
     exact = mixture_divergence(2, Mixture.of([-reach, reach], spread), Mixture.of([0], spread), rtol="1e-6")
     run = Setting(n=2, b=1, K=epochs, eta=step, lam=1, beta=1, sigma_squared=noise2, S_g=1)  # β does not enter
     bound = statement("thm:shuffle").enclose(run, alpha=2)
-    (contracts,) = (
-        each.check for each in statement("lem:LSIseq_stronglyconvex").steps if "the step contracts" in each.says
-    )
+    contracts = statement("lem:LSIseq_stronglyconvex").step(STEP_CONTRACTS).check
     return [
         Claim(
             id="E.1/sentence-1:step-size",
