@@ -1,8 +1,9 @@
-"""Which statements' proofs stand: those recorded as verified in exactly this form, and those verified here and now.
+"""Which statements' proofs stand: those recorded as verified in exactly this form.
 
-`standing.json` holds, for each label, a digest of what the statement claims: expression, hypotheses, terms. It is
-written by `python -m hsdp_symbolic.standing` after every derivation has been verified, and a test does that again. A
-statement that claims something else is verified before it is used, and refused if its proof does not hold.
+`standing.json` holds, for each label, a digest of what the statement claims: expression, hypotheses, terms, what it
+assumes and what stands beside it. `python -m hsdp_symbolic.standing` writes it, after every derivation has been
+verified, and a test does that again. A statement that claims something else than what was verified is refused. Another
+version of SymPy may write the same expression in another way: then, and only then, its derivation is verified anew.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import hashlib
 import json
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from .errors import HsdpError
 from .progress import Ticker
@@ -20,12 +22,10 @@ RECORD = Path(__file__).with_name("standing.json")
 
 
 class ProofFails(HsdpError):
-    """A statement was asked for whose derivation does not hold."""
+    """A statement is not used, because its proof is not known to stand."""
 
-    def __init__(self, label: str, step: int, verdict: str) -> None:
-        super().__init__(
-            f"{label}: step {step} of its derivation is {verdict}, so it is not used; see `hsdp verify {label}`"
-        )
+    def __init__(self, label: str, problem: str) -> None:
+        super().__init__(f"{label} is not used: {problem}; see `hsdp verify {label}`")
 
 
 def digest(found: Statement) -> str:
@@ -41,54 +41,60 @@ def digest(found: Statement) -> str:
         repr(found.terms),
         srepr(found.expr),
         *map(srepr, found.hypotheses),
+        *(f"{name}: {srepr(beside)}" for name, beside in found.also),
+        *found.assumes,
         *found.uses,
     ]
     return hashlib.sha256("\n".join(claim).encode()).hexdigest()[:32]
 
 
 @cache
-def recorded() -> dict[str, str]:
-    """Label → digest of every statement that was verified when this version was made."""
+def record() -> dict[str, Any]:
+    """What was verified when this version was made: the version of SymPy, and a digest for each label."""
     try:
-        found: dict[str, str] = json.loads(RECORD.read_text(encoding="utf-8"))
+        found = json.loads(RECORD.read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        return {}  # then every statement is verified when it is first used
-    return found if isinstance(found, dict) else {}
-
-
-def require_standing(found: Statement) -> Statement:
-    """`found`, if its proof stands: recorded as verified, or verified now together with what it rests on."""
-    if recorded().get(found.label) != digest(found):
-        _verify(found)
+        found = None
+    if not isinstance(found, dict) or not isinstance(found.get("digests"), dict):
+        raise ProofFails("every statement", f"{RECORD.name}, the record of what was verified, is missing or damaged")
     return found
 
 
-def _verify(found: Statement) -> None:
-    from .catalogue import statement
+def require_standing(found: Statement) -> Statement:
+    """`found`, if its proof stands; `ProofFails` if it claims something else than what was verified."""
+    import sympy
 
-    for used in found.uses:
-        require_standing(statement(used))
-    _verify_steps(found)
+    if record()["digests"].get(found.label) == digest(found):
+        return found
+    if record().get("sympy") == sympy.__version__:
+        raise ProofFails(found.label, "it does not claim what was verified")
+    verify(found)
+    return found
 
 
-def _verify_steps(found: Statement) -> None:
+def verify(found: Statement) -> None:
+    """Verify a derivation, and `ProofFails` unless every step of it holds."""
     ticker = Ticker()
+    if not len(found.steps):
+        raise ProofFails(found.label, "it has no derivation")
     for number, step in enumerate(found.steps, start=1):
         ticker.say(f"verifying {found.label}, step {number}")
         verdict = step.check.verify().verdict
         if not verdict.passes:
             ticker.clear()
-            raise ProofFails(found.label, number, str(verdict))
+            raise ProofFails(found.label, f"step {number} of its derivation is {verdict}")
     ticker.clear()
 
 
-def verified() -> dict[str, str]:
-    """Label → digest of every statement in the catalogue, all of them verified now."""
+def verified() -> dict[str, Any]:
+    """The record as it should be: every statement of the catalogue, all of them verified now."""
+    import sympy
+
     from .catalogue import statements
 
     for found in statements():
-        _verify_steps(found)
-    return {found.label: digest(found) for found in statements()}
+        verify(found)
+    return {"sympy": sympy.__version__, "digests": {found.label: digest(found) for found in statements()}}
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import pytest
 
-from hsdp_symbolic.accounting import epsilon, huber, logistic, softmax, training_run, vouched
+from hsdp_symbolic.accounting import epsilon, huber, logistic, softmax, squared, training_run, vouched
 from hsdp_symbolic.errors import ArgumentError
 
 with warnings.catch_warnings():
@@ -628,9 +628,13 @@ class TestLoss:
         with pytest.raises(ArgumentError, match=r"loss = 'softmax\(.*off by"):
             Run(classes=10, loss=softmax(classes=10, feature_norm=1), criterion=smooth).epochs(1)
 
-    def test_least_squares(self):
-        found = Run(loss=huber(feature_norm=1), criterion=nn.MSELoss(), loader={"shuffle": False}).epochs(1).found()
+    @pytest.mark.parametrize(
+        ("loss", "criterion"), [(squared(feature_norm=1), nn.MSELoss()), (huber(feature_norm=1), nn.HuberLoss())]
+    )
+    def test_least_squares_and_huber(self, loss, criterion):
+        found = Run(loss=loss, criterion=criterion, loader={"shuffle": False}).epochs(1).found()
         assert found.hidden_state
+        assert any(f"a {loss.curvature}-Lipschitz derivative" in each for each in found.assumed_by_you)
 
     @pytest.mark.parametrize("loss", [None, vouched(lipschitz="0.95")])
     def test_any_model_without_a_declared_regression(self, loss):

@@ -12,20 +12,20 @@ from hsdp_symbolic.catalogue import _check, labels, statements
 from hsdp_symbolic.checks import Identity
 from hsdp_symbolic.derivation import Step
 from hsdp_symbolic.meaning import BY_CONTRACTION, Asks, Neighbouring, Quantity, Released, Scheme
-from hsdp_symbolic.standing import ProofFails, digest, recorded, require_standing, verified
+from hsdp_symbolic.standing import ProofFails, digest, record, require_standing, verified, verify
 
 FALSE_STEP = Step("1 = 2", Identity(Integer(1), Integer(2)))
 
 
 def test_what_is_recorded_is_what_is_verified_now():
     """Every derivation is verified again; `python -m hsdp_symbolic.standing` writes the record."""
-    assert recorded() == verified()
+    assert record() == verified()
 
 
 def test_everything_the_accountant_offers_is_recorded():
     for scheme in SCHEMES:
         for found in statements_of(scheme):
-            assert recorded()[found.label] == digest(found)
+            assert record()["digests"][found.label] == digest(found)
 
 
 @pytest.mark.parametrize(
@@ -40,22 +40,27 @@ def test_everything_the_accountant_offers_is_recorded():
     ],
 )
 def test_another_claim_has_another_digest(change):
-    assert digest(replace(statement("shift:gd"), **change)) != recorded()["shift:gd"]
+    assert digest(replace(statement("shift:gd"), **change)) != record()["digests"]["shift:gd"]
 
 
-def test_a_statement_that_is_not_recorded_is_verified_first():
-    halved = replace(statement("shift:gd"), expr=statement("shift:gd").expr / 2, steps=[FALSE_STEP])
-    with pytest.raises(ProofFails, match=r"shift:gd: step 1 .* refuted"):
-        require_standing(halved)
+HALVED = {"expr": statement("shift:gd").expr / 2}
+
+
+@pytest.mark.parametrize(
+    "change", [HALVED, HALVED | {"steps": ()}, {"also": (("beside", Integer(1)),)}, {"assumes": ("",)}]
+)
+def test_what_claims_something_else_is_refused(change):
+    """Though every step of its derivation may hold."""
+    with pytest.raises(ProofFails, match="shift:gd is not used: it does not claim what was verified"):
+        require_standing(replace(statement("shift:gd"), **change))
 
 
 def test_the_accountant_refuses_it(monkeypatch):
-    """A statement of the catalogue is changed, and its derivation no longer holds."""
+    """Only the expression is changed: its derivation is untouched, and holds."""
     honest = candidates.statement
 
     def changed(label):
-        found = honest(label)
-        return replace(found, expr=found.expr / 2, steps=[FALSE_STEP]) if label == "shift:gd" else found
+        return replace(honest(label), **HALVED) if label == "shift:gd" else honest(label)
 
     monkeypatch.setattr(candidates, "statement", changed)
     statements_of.cache_clear()
@@ -67,17 +72,28 @@ def test_the_accountant_refuses_it(monkeypatch):
         statements_of.cache_clear()
 
 
-def test_without_a_record_everything_is_verified(monkeypatch, tmp_path):
-    monkeypatch.setattr(standing, "RECORD", tmp_path / "none.json")
-    recorded.cache_clear()
+@pytest.mark.parametrize("content", [None, "", "[1, 2]", '{"digests": 3}', "{}"])
+def test_nothing_stands_without_a_record(monkeypatch, tmp_path, content):
+    monkeypatch.setattr(standing, "RECORD", tmp_path / "standing.json")
+    if content is not None:
+        standing.RECORD.write_text(content)
+    record.cache_clear()
     try:
-        assert recorded() == {}
-        assert require_standing(statement("composition:fixed")).label == "composition:fixed"
-        (tmp_path / "none.json").write_text("[1, 2]")
-        recorded.cache_clear()
-        assert recorded() == {}
+        with pytest.raises(ProofFails, match="missing or damaged"):
+            require_standing(statement("composition:fixed"))
     finally:
-        recorded.cache_clear()
+        record.cache_clear()
+
+
+def test_another_sympy_verifies_anew(monkeypatch):
+    """It may write an expression in another way; a derivation that fails, or is not there, is still refused."""
+    monkeypatch.setitem(record(), "sympy", "1.0")
+    assert require_standing(replace(statement("shift:gd"), assumes=("other words",))).label == "shift:gd"
+    for steps, problem in (([FALSE_STEP], "step 1 of its derivation is refuted"), ((), "it has no derivation")):
+        with pytest.raises(ProofFails, match=problem):
+            require_standing(replace(statement("shift:gd"), **HALVED, steps=steps))
+    with pytest.raises(ProofFails):
+        verify(replace(statement("shift:gd"), steps=()))
 
 
 class TestMeaning:

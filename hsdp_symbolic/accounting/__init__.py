@@ -16,7 +16,7 @@ from .guarantee import Considered, Guarantee, Margin, delta, epsilon
 from .library import training_run
 from .run import Leftover, TrainingRun
 from .several import Part, Total, delta_of_all, epsilon_of_all
-from .update import huber, logistic, scalar, softmax, vouched
+from .update import huber, logistic, scalar, softmax, squared, vouched
 
 __all__ = [
     "Calibration",
@@ -44,6 +44,7 @@ __all__ = [
     "logistic",
     "scalar",
     "softmax",
+    "squared",
     "training_run",
     "vouched",
 ]

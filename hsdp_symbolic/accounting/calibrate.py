@@ -39,12 +39,13 @@ Make = Callable[[Any], TrainingRun]
 class Unreachable(ArgumentError):
     """No admissible value of the parameter meets the target; `reachable` is the least ε found."""
 
-    def __init__(self, target: object, solve_for: str, reachable: float, at: object) -> None:
+    def __init__(self, target: object, solve_for: str, reachable: float, at: object, note: str = "") -> None:
         self.reachable = reachable
+        why = f", by composition: {note}" if note else ""
         super().__init__(
             "target_epsilon",
             target,
-            f"no {solve_for} reaches it: the best is epsilon = {reachable:.6g}, at {solve_for} = {at}",
+            f"no {solve_for} reaches it: the best is epsilon = {reachable:.6g}, at {solve_for} = {at}{why}",
             "raise the target or change another parameter",
         )
 
@@ -189,7 +190,7 @@ class _Problem:
                 return (here, there) if upwards else (there, here)
             here, step = there, min(2 * step, 40)
         if upwards:
-            raise Unreachable(self.given, self.solve_for, found.epsilon, f"{float(_ten_to(here)):.3g}")
+            raise Unreachable(self.given, self.solve_for, found.epsilon, f"{float(_ten_to(here)):.3g}", found.note)
         raise ArgumentError(
             "target_epsilon",
             self.given,
@@ -230,7 +231,7 @@ class _Problem:
         """By doubling and bisection over whole numbers of epochs."""
         found = self.certified(1)
         if not self.meets(found):
-            raise Unreachable(self.given, self.solve_for, found.epsilon, 1)
+            raise Unreachable(self.given, self.solve_for, found.epsilon, 1, found.note)
         monotone = self.is_monotone(1, "K", 1)
         most, good, kept = 10**LARGEST_EXPONENT, 1, found
         top = self._or_none(most)
@@ -265,7 +266,7 @@ class _Problem:
         if "n" not in setting:
             raise ArgumentError("n", None, "needed to solve for the batch size", "give n")
         ticker = Ticker()
-        least: tuple[float, int] | None = None
+        least: tuple[float, int, str] | None = None
         for size in _batch_sizes(int(setting["n"])):
             ticker.say(f"batch size {size}")
             found = self._or_none(size)
@@ -275,7 +276,7 @@ class _Problem:
                 ticker.clear()
                 return self.answer(size, found, monotone=False)
             if least is None or found.epsilon < least[0]:
-                least = found.epsilon, size
+                least = found.epsilon, size, found.note
         ticker.clear()
         if least is None:
             self.certified(1)  # raises, and says why
@@ -317,18 +318,18 @@ class _Problem:
         if monotone:
             found = self.certified(most)
             if not self.meets(found):
-                raise Unreachable(self.given, self.solve_for, found.epsilon, float(most))
+                raise Unreachable(self.given, self.solve_for, found.epsilon, float(most), found.note)
             value, found = self._refine(reach[0], 0.0, at)
             return self.answer(value, found, monotone=True)
         ticker = Ticker()
-        least = math.inf, 0.0
+        least = math.inf, 0.0, ""
         for before, exponent in pairwise(reach):
             ticker.say(f"lam = {float(at(exponent)):.6g}")
             found = self.certified(at(exponent))
             if self.meets(found):
                 value, found = self._refine(before, exponent, at)
                 return self.answer(value, found, monotone=False)
-            least = min(least, (found.epsilon, float(at(exponent))))
+            least = min(least, (found.epsilon, float(at(exponent)), found.note))
         raise Unreachable(self.given, self.solve_for, *least)
 
 

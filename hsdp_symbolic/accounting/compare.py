@@ -45,8 +45,12 @@ class Comparison:
     curves: tuple[tuple[str, tuple[float | None, ...]], ...]
     crossovers: tuple[Crossover, ...]
     does_not_apply: tuple[tuple[str, str], ...]
+    update: str = ""
+    assumed_by_you: tuple[str, ...] = ()
+    """Of the update of the run, where a hidden-state bound is among the curves."""
     note: str = ""
-    """Why no hidden-state bound is among the curves, if none is."""
+    """Why none is, if none is; and what would help, if that is known."""
+    helps: str = ""
 
 
 def compare(
@@ -88,7 +92,7 @@ def compare(
     names = list(dict.fromkeys(label for row in rows for label in row))
     names.sort(key=lambda label: min(row[label].upper for row in rows if label in row))
     shortest = table.candidates(chosen[0])
-    composed = shortest.hidden.isdisjoint(names)
+    composed, footing = shortest.hidden.isdisjoint(names), shortest.covered.footing
     return Comparison(
         scheme=scheme,
         neighbouring=shortest.neighbouring,
@@ -97,7 +101,10 @@ def compare(
         curves=tuple((label, tuple(row[label].upper if label in row else None for row in rows)) for label in names),
         crossovers=tuple(crossovers),
         does_not_apply=tuple({**{entry.label: entry.reason for entry in shortest.refused}, **table.refused}.items()),
+        update="" if composed else footing.why,
+        assumed_by_you=() if composed else footing.assumed_by_you,
         note=why_composition(shortest, shortest.refused) if composed else "",
+        helps=footing.helps if composed else "",
     )
 
 

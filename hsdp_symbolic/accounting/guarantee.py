@@ -330,7 +330,7 @@ def why_composition(candidates: Candidates, considered: Iterable[Considered]) ->
             LIBRARY_NAMES[name] if clipped and name in LIBRARY_NAMES else f"{name} ({LETTERS[name].meaning})"
             for name in missing
         )
-        return f"hidden-state bounds need {meanings}, which is not given"
+        return f"hidden-state bounds need {meanings}, not given here"
     if covered.run.steps is not None and scheme is not Scheme.FULL_BATCH:
         batches, steps = covered.run.batches(), covered.run.steps
         return (

@@ -11,7 +11,7 @@ from ..errors import ArgumentError
 from ..letters import LARGEST_EXPONENT
 from ..meaning import Scheme
 from ..setting import Setting
-from .update import Footing, Unclipped, Update
+from .update import Clipped, Footing, ScalarLoss, SoftmaxLoss, Unclipped, Update, VouchedLipschitz
 
 
 class Leftover(StrEnum):
@@ -47,6 +47,10 @@ class TrainingRun:
     divisor: int | str | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.update, (Unclipped, Clipped, ScalarLoss, SoftmaxLoss, VouchedLipschitz)):
+            raise ArgumentError("update", self.update, "says nothing of the update", "give Unclipped() or a loss")
+        if not isinstance(self.update, Unclipped) and "beta" in self.setting:
+            raise ArgumentError("beta", self.setting["beta"], "the loss says how smooth it is", "leave it out")
         if self.leftover is not None:
             object.__setattr__(self, "leftover", admit_leftover(self.leftover))
         object.__setattr__(self, "divisor", admit_divisor(self.divisor))
@@ -104,6 +108,8 @@ def as_run(run: object) -> TrainingRun:
 def admit_divisor(divisor: object) -> int | str | None:
     if divisor is None or divisor == ACTUAL:
         return divisor
+    if isinstance(divisor, str):
+        raise ArgumentError("divisor", divisor, "no number, and no such way", "give a whole number, or 'actual'")
     return admit_count("divisor", divisor)
 
 
@@ -199,8 +205,8 @@ def _with_leftover(run: TrainingRun, words: list[str]) -> tuple[Setting, str]:
                 "drop what is left over (drop_last), or fill up with records without gradient ('blank')",
             )
         case Leftover.DROPPED:
-            words.append(f"an epoch has {count - 1} batches of {size}; the {left} records left over are not used")
-            return setting, ""
+            words.append(f"an epoch has {count - 1} batches of {size}; the {left} left over are not used in it")
+            return setting.replace(n=records - left), ""  # whether they are the same in every epoch or not
     if isinstance(run.update, Unclipped):
         differs = (
             f"the mean over a batch of {left} is {Fraction(size, left)} times as sensitive as over {size}"

@@ -16,7 +16,7 @@ from ..errors import ArgumentError, HsdpError
 from ..setting import Setting
 from .candidates import Bound
 from .conversion import Goal, admit_delta, admit_epsilon
-from .guarantee import bounds_for, nothing_holds
+from .guarantee import bounds_for, nothing_holds, why_composition
 from .orders import admit_orders, best
 from .run import TrainingRun, admit_count
 
@@ -44,6 +44,10 @@ class Total:
     order: Fraction | float | None
     bounds: tuple[str, ...]
     neighbouring: str
+    assumed_by_you: tuple[str, ...] = ()
+    """Of the updates of the parts that a hidden-state bound is used for."""
+    notes: tuple[str, ...] = ()
+    """For each part, why composition is used, or nothing."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +129,7 @@ def delta_of_all(
 
 
 def _total(parts: Iterable[Part], goal: Goal, neighbouring: str | None, orders: Any, refuse: Refuse | None) -> Total:
-    summands, relations = [], set()
+    summands, relations, candidates = [], set(), []
     for part in parts:
         if not isinstance(part, Part):
             raise ArgumentError("parts", part, f"a {type(part).__name__} is no part", "give Part(run, scheme)")
@@ -134,6 +138,7 @@ def _total(parts: Iterable[Part], goal: Goal, neighbouring: str | None, orders: 
             raise nothing_holds(found, found.refused)
         summands.append((admit_count("count", part.count), tuple(found.bounds)))
         relations.add(found.neighbouring)
+        candidates.append(found)
     if not summands:
         raise ArgumentError("parts", (), "no run at all", "give at least one Part(run, scheme)")
     if len(relations) > 1:
@@ -143,11 +148,18 @@ def _total(parts: Iterable[Part], goal: Goal, neighbouring: str | None, orders: 
     least = best(_Sum(tuple(summands)), goal, admit_orders(orders))
     order = least.order if isinstance(least.order, Fraction) else Fraction(2)
     given = goal.reported()
+    used = [_least(bounds, order)[0] for _, bounds in summands]
+    hidden = [label in found.hidden for label, found in zip(used, candidates, strict=True)]
+    pairs = list(zip(hidden, candidates, strict=True))
     return Total(
         epsilon=least.upper if goal.seeks == "epsilon" else given,
         delta=least.upper if goal.seeks == "delta" else given,
         lower=least.lower,
         order=least.order,
-        bounds=tuple(_least(bounds, order)[0] for _, bounds in summands),
+        bounds=tuple(used),
         neighbouring=relations.pop(),
+        assumed_by_you=tuple(
+            dict.fromkeys(word for hides, each in pairs if hides for word in each.covered.footing.assumed_by_you)
+        ),
+        notes=tuple("" if hides else why_composition(each, each.refused) for hides, each in pairs),
     )

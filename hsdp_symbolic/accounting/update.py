@@ -14,7 +14,7 @@ its `Footing`; a bound that asks for more is not used.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Protocol
 
@@ -42,9 +42,9 @@ TWO_CLASSES = "two classes: clipped gradients stay monotone and smooth"
 NEVER_BITES = "clipping never bites: the clip norm is at least any norm of a gradient"
 MAY_BITE = "three or more classes, and clipping may bite: only the contraction proved for it is used"
 WHAT_HELPS = (
-    "say which loss is clipped, if it is logistic, huber, scalar (any φ(x·θ) with φ convex and smooth) or softmax, and "
-    "give weight_decay for a regulariser that is added after clipping; or vouch for a Lipschitz constant of the "
-    "clipped update, if you can prove one"
+    "say which loss is clipped, if it is logistic, huber, squared, scalar (any φ(x·θ) with φ convex and smooth) or "
+    "softmax, and give weight_decay for a regulariser that is added after clipping; or vouch for a Lipschitz constant "
+    "of the clipped update, if you can prove one"
 )
 
 
@@ -115,7 +115,8 @@ class Clipped:
         if self.because:
             return Footing(setting, ONLY_COMPOSITION, self.because, lacks=self.because)
         if self.told:
-            problem = f"{' and '.join(self.told)} are about the loss before clipping, and clipping can undo them"
+            are = "are" if len(self.told) > 1 else "is"
+            problem = f"{' and '.join(self.told)} {are} about the loss before clipping, and clipping can undo that"
         else:
             problem = "nothing is known of the clipped loss"
         return Footing(
@@ -137,6 +138,8 @@ class ScalarLoss:
     feature_norm: Fraction
     curvature: Fraction
     bias: bool = True
+    name: str = "scalar"
+    """What it was declared as, for messages and for adapters that can look."""
 
     def footing(self, setting: Setting, load: Fraction = Fraction(1)) -> Footing:
         regulariser = setting["lam"] if "lam" in setting else Fraction(0)
@@ -252,12 +255,17 @@ class VouchedLipschitz:
 
 def logistic(*, feature_norm: Any, bias: bool = True) -> ScalarLoss:
     """Binary logistic regression: φ(u) = log(1 + e^(−yu)), whose second derivative is at most 1/4."""
-    return scalar(feature_norm=feature_norm, curvature=Fraction(1, 4), bias=bias)
+    return replace(scalar(feature_norm=feature_norm, curvature=Fraction(1, 4), bias=bias), name="logistic")
 
 
 def huber(*, feature_norm: Any, bias: bool = True) -> ScalarLoss:
-    """Huber or least-squares regression: φ(u) is (u − y)²/2, linear far from y or not; its curvature is at most 1."""
-    return scalar(feature_norm=feature_norm, curvature=1, bias=bias)
+    """Huber's loss: (u − y)²/2 near y and linear far from it, so that its curvature is at most 1."""
+    return replace(scalar(feature_norm=feature_norm, curvature=1, bias=bias), name="huber")
+
+
+def squared(*, feature_norm: Any, bias: bool = True) -> ScalarLoss:
+    """Least squares as `torch.nn.MSELoss` has it: φ(u) = (u − y)², whose curvature is 2."""
+    return replace(scalar(feature_norm=feature_norm, curvature=2, bias=bias), name="squared")
 
 
 def scalar(*, feature_norm: Any, curvature: Any, bias: bool = True) -> ScalarLoss:
@@ -270,7 +278,7 @@ def scalar(*, feature_norm: Any, curvature: Any, bias: bool = True) -> ScalarLos
 def softmax(*, classes: Any, feature_norm: Any) -> SoftmaxLoss:
     """Softmax regression; two classes are `classes=2`, one score for each."""
     if isinstance(classes, str) or not LETTERS["classes"].admits(to_fraction("classes", classes)):
-        raise ArgumentError("classes", classes, "there is nothing to classify", "give a whole number, at least 2")
+        raise ArgumentError("classes", classes, "no number of classes", "give a whole number, at least 2")
     return SoftmaxLoss(int(classes), _positive("feature_norm", feature_norm))
 
 
@@ -282,6 +290,7 @@ def vouched(*, lipschitz: Any) -> VouchedLipschitz:
 _LOSSES: dict[str, tuple[Callable[..., Update], tuple[str, ...], tuple[str, ...]]] = {
     "logistic": (logistic, ("feature_norm",), ("bias",)),
     "huber": (huber, ("feature_norm",), ("bias",)),
+    "squared": (squared, ("feature_norm",), ("bias",)),
     "scalar": (scalar, ("feature_norm", "curvature"), ("bias",)),
     "softmax": (softmax, ("feature_norm", "classes"), ()),
     "vouched": (vouched, ("lipschitz",), ()),
@@ -313,7 +322,7 @@ def admit_loss(loss: object) -> Update | None:
         "loss",
         loss,
         f"a {type(loss).__name__} is no loss",
-        "give logistic(…), huber(…), scalar(…), softmax(…) or vouched(…)",
+        "give logistic(…), huber(…), squared(…), scalar(…), softmax(…) or vouched(…)",
     )
 
 

@@ -18,7 +18,6 @@ from ..setting import to_fraction
 NORM_TOLERANCE = to_fraction("tolerance", "1e-6")
 """An input scaled to norm L in single precision may exceed L by this much of it; where it does, L is taken larger."""
 RESIDUAL_TOLERANCE = 1e-3
-LOGISTIC_CURVATURE = to_fraction("curvature", "1/4")
 Fail = Callable[[HsdpError], None]
 
 
@@ -68,12 +67,11 @@ def check_module(module: Any, optimizer: Any, loss: ScalarLoss | SoftmaxLoss) ->
 
 
 def loss_words(loss: ScalarLoss | SoftmaxLoss) -> str:
-    """A declared loss as it was declared, near enough."""
+    """A declared loss as it was declared."""
     if isinstance(loss, SoftmaxLoss):
         return f"softmax(classes={loss.classes}, feature_norm={loss.feature_norm})"
-    names = {LOGISTIC_CURVATURE: "logistic(", to_fraction("curvature", 1): "huber("}
-    start = names.get(loss.curvature, f"scalar(curvature={loss.curvature}, ")
-    return f"{start}feature_norm={loss.feature_norm}, bias={loss.bias})"
+    curved = f"curvature={loss.curvature}, " if loss.name == "scalar" else ""
+    return f"{loss.name}({curved}feature_norm={loss.feature_norm}, bias={loss.bias})"
 
 
 def keep_hooks(watched: Any, *handles: Any) -> None:
@@ -139,7 +137,7 @@ class LayerObserver:
             label = torch.softmax(scores.double(), dim=1) - residual
             nearest = torch.zeros_like(label).scatter_(1, label.argmax(1, keepdim=True), 1.0)
             error, should = (label - nearest).abs().max().item(), "probabilities minus a one-hot label"
-        elif self.loss.curvature == LOGISTIC_CURVATURE:
+        elif self.loss.name == "logistic":
             # Any label from 0 to 1 leaves the second derivative as it is, so soft labels are logistic regression too.
             label = torch.sigmoid(scores.double()) - residual
             error, should = (label - label.clamp(0.0, 1.0)).abs().max().item(), "a probability minus a label"

@@ -23,6 +23,8 @@ PLAIN = {"momentum": 0, "maximize": False}
 """What a group of torch.optim.SGD must say for the step θ ← θ − lr·(g + weight_decay·θ); what else it says (dampening
 and Nesterov without momentum, the choice of a kernel) changes nothing."""
 CLIPPING = {DPOptimizer: "flat", DPPerLayerOptimizer: "per_layer"}
+PER_RECORD = ("hooks", "functorch", "ew")
+"""Ways to compute gradients that keep one for every record."""
 _NOT_SEEN = {
     "ghost": "per-record gradients are not kept, so it cannot be seen which records were summed, nor whether something "
     "else (a penalty with a backward pass of its own) entered the sum unclipped",
@@ -51,7 +53,7 @@ def refuse_unseen(*, grad_sample_mode: Any = "hooks", clipping: Any = "flat", ra
     if rand_on_empty:
         problem = "a step from records that were made up cannot be told from one that skipped a batch"
         raise ArgumentError("rand_on_empty", rand_on_empty, problem, "use rand_on_empty=False")
-    if "ghost" in str(grad_sample_mode):
+    if grad_sample_mode not in PER_RECORD:
         raise ArgumentError("grad_sample_mode", grad_sample_mode, _NOT_SEEN["ghost"], "use grad_sample_mode='hooks'")
     if clipping not in CLIPPING.values():
         why = _NOT_SEEN.get(clipping, "it is not known what it does")

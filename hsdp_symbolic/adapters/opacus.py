@@ -42,10 +42,11 @@ _FRESH = "one engine observes one run, from its first step: make another engine"
 class HiddenStateEngine(PrivacyEngine):
     """Use it as a `PrivacyEngine`; `get_epsilon`, `guarantee` and `observed` tell what the run costs, and why.
 
-    `loss` is what the model is trained with: `logistic(…)`, `softmax(…)`, `huber(…)`, `scalar(…)` or `vouched(…)` of
-    `hsdp_symbolic.accounting`; without one composition is all there is. `scheme` may be left out: it is seen. It is
-    needed to say "shuffle", that the dataset itself was permuted at random once and the loader keeps its order; what
-    contradicts the loader is an error. The smallest ε is given at the end of a pass over the data.
+    `loss` is what the model is trained with: `logistic(…)`, `softmax(…)`, `huber(…)`, `squared(…)`, `scalar(…)` or
+    `vouched(…)` of `hsdp_symbolic.accounting`; without one composition is all there is. Of the first two it is noticed
+    if another loss is used; for the others your word is taken. `scheme` may be left out: it is seen. It is needed to
+    say "shuffle", that the dataset itself was permuted at random once and the loader keeps its order; what contradicts
+    the loader is an error. The smallest ε is given at the end of a pass over the data.
 
     `engine.accountant` remains Opacus' own, which takes every run for one with Poisson sampling.
     """

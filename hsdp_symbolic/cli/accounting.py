@@ -30,7 +30,7 @@ LIBRARY = {
     "learning_rate": "step size",
     "weight_decay": "the lam of lam*theta, added after clipping (outside the clip)",
     "divisor": "what sums of gradients are divided by, if not the batch size; 'actual' for each batch's own size",
-    "loss": "which clipped loss it is: logistic, huber, scalar or softmax",
+    "loss": "which clipped loss it is: logistic, huber, squared, scalar or softmax",
     "feature_norm": "norm of the features, before a 1 is appended",
     "curvature": "for loss scalar, phi(x*theta): Lipschitz constant of phi'",
     "classes": "for loss softmax: number of classes",
@@ -180,6 +180,8 @@ def _keywords(given: dict[str, Any], library: dict[str, Any]) -> dict[str, Any]:
     if "bias" in given:
         facts["bias"] = given["bias"]
     name, vouched = library.pop("loss", None), library.pop("vouched_lipschitz", None)
+    if name == "vouched":
+        raise ArgumentError("loss", name, "a constant you vouch for is no loss", "pass --vouched-lipschitz instead")
     if vouched is not None:
         if name is not None:
             raise ArgumentError("vouched_lipschitz", vouched, f"loss {name} is given too", "give one of the two")
@@ -203,6 +205,8 @@ def _run(given: dict[str, Any]) -> TrainingRun:
         if "noise_multiplier" not in library:
             raise ArgumentError("noise_multiplier", None, "not given", "pass --noise-multiplier 1.1")
         return training_run(**_keywords(given, library))
+    if "bias" in given:
+        raise ArgumentError("bias", given["bias"], "it is about a clipped loss, and none is given", "leave it out")
     return TrainingRun(Setting(**letters), leftover=given.get("leftover"))
 
 
@@ -246,7 +250,8 @@ def _calibrate(arguments: argparse.Namespace) -> int:
         print(json.dumps(fields, ensure_ascii=False))
         return 0
     value = found.value if isinstance(found.value, int) else _written(found.value)
-    print(f"{found.solve_for} = {value}{by_composition(found.guarantee)}")
+    name = "weight_decay" if library and found.solve_for == "lam" else found.solve_for
+    print(f"{name} = {value}{by_composition(found.guarantee)}")
     if found.every:
         print("every value up to this one, the largest admitted, meets the target")
     elif found.monotone:
@@ -298,7 +303,10 @@ def _compare(arguments: argparse.Namespace) -> int:
                 for each in found.crossovers
             ],
             "does_not_apply": dict(found.does_not_apply),
+            "update": found.update,
+            "assumed_by_you": found.assumed_by_you,
             "note": found.note,
+            "helps": found.helps,
         }
         print(json.dumps(fields, ensure_ascii=False))
         return 0
@@ -320,8 +328,14 @@ def _table(found: Comparison) -> None:
     for each in found.crossovers:
         status = "certified" if each.certified else "not certified"
         print(f"from K = {each.K} on {each.after} is smaller than {each.before} ({status})")
-    for label, reason in found.does_not_apply:
-        print(f"{label} does not apply: {reason}")
+    if found.helps:
+        print(f"what helps: {found.helps}")
+    for assumption in found.assumed_by_you:
+        print(f"assumed by you: {assumption}")
+    reasons = dict.fromkeys(reason for _, reason in found.does_not_apply)
+    for reason in reasons:
+        named = ", ".join(label for label, each in found.does_not_apply if each == reason)
+        print(f"{named}: {reason}")
 
 
 def _print(arguments: argparse.Namespace, found: Guarantee) -> None:
