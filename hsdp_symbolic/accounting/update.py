@@ -177,8 +177,8 @@ class SoftmaxLoss:
         given: dict[str, Any] = {"classes": self.classes, "L": self.feature_norm}
         try:
             smooth = load * (statement(SOFTMAX).exact(setting, **given) - setting["lam"]) + setting["lam"]
-        except HypothesisError as refusal:
-            return self._by_rate(setting, load, told, refusal)
+        except HypothesisError:
+            return self._by_rate(setting, load, told)
         return Footing(
             setting.replace(beta=smooth),
             EVERYTHING,
@@ -190,14 +190,14 @@ class SoftmaxLoss:
             told,
         )
 
-    def _by_rate(self, setting: Setting, load: Fraction, told: tuple[str, ...], refusal: HypothesisError) -> Footing:
+    def _by_rate(self, setting: Setting, load: Fraction, told: tuple[str, ...]) -> Footing:
         """Three or more classes, and clipping may bite: what the update still contracts by."""
         if load != 1:
             problem = f"sums of gradients are divided by less than the batch size (by 1/{load} of it)"
             return self._lacking(setting, f"with {self.classes} classes, {problem}, which is not covered", told)
         label, rate = _best_rate(setting, self.feature_norm)
         if rate <= 0:
-            problem = f"with {self.classes} classes clipping may make the update expand ({refusal.hypothesis} fails)"
+            problem = f"with {self.classes} classes clipping may make the update expand"
             return self._lacking(setting, problem, told)
         smooth = statement("prop:smooth").exact(setting, L=self.feature_norm) + setting["lam"]
         return Footing(
