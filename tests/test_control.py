@@ -427,3 +427,10 @@ def test_moments_over_arrays_of_programmes():
     assert table.shape == (2, 3)
     assert np.all(np.diff(table[:, [0, 2, 1]], axis=1) > 0)
     assert table[0, 0] == pytest.approx(math.log1p(0.1 * math.expm1(0.5)), rel=1e-12)
+
+
+def test_control_is_not_always_below_the_moments():
+    """Said in OPEN.md."""
+    run = Setting(n=11, b=3, K=8, eta="0.3", lam=1, beta=1, sigma=2, S_g=1)
+    controlled = statement("control:without_replacement").enclose(run, alpha=5, rtol="1e-3")
+    assert controlled.lo > Fraction("1.015") * statement("moments:without_replacement").enclose(run, alpha=5).hi
