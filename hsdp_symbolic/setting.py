@@ -75,6 +75,14 @@ def _is_non_finite(text: str) -> bool:
     return text.lstrip("+-").lower() in {"nan", "snan", "inf", "infinity"}
 
 
+def admit_positive(name: str, value: object) -> Fraction:
+    """`value` as an exact rational above 0, or an `ArgumentError`; for what is no letter of the paper."""
+    result = to_fraction(name, value)
+    if result <= 0:
+        raise ArgumentError(name, value, "must be positive", "give a number > 0")
+    return result
+
+
 def admit(name: str, value: object) -> Fraction:
     """`value` as an exact rational within the range of the letter `name`, or an `ArgumentError`."""
     letter = LETTERS[name] if name in LETTERS else Letter(name, "", name)

@@ -437,7 +437,7 @@ def test_there_are_eighteen_of_them():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"max_grad_norm": 0}, "clip norm must be positive"),
+        ({"max_grad_norm": 0}, "max_grad_norm = 0: must be positive"),
         ({"max_grad_norm": 1, "clip_norm": 1}, "max_grad_norm is given too"),
         ({"batch_size": 3}, "batch_size is given too"),
         ({"epochs": 3}, "epochs is given too"),
@@ -447,7 +447,7 @@ def test_there_are_eighteen_of_them():
         ({"sample_rate": None, "batch_size": 10, "n": 5}, "cannot exceed the dataset"),
         ({"sample_rate": "0.013", "n": 50}, "is no batch size"),
         ({"sample_rate": "1e-300"}, "too fine"),
-        ({"learning_rate": -1}, "learning rate must be positive"),
+        ({"learning_rate": -1}, "learning_rate = -1: must be positive"),
         ({"lam": 1}, "given without it"),
         ({"steps": True}, "not a whole number"),
         ({"steps": 0}, "out of range"),

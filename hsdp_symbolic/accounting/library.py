@@ -13,19 +13,12 @@ from typing import Any
 
 from ..errors import ArgumentError
 from ..letters import LARGEST_EXPONENT
-from ..setting import Setting, to_fraction
+from ..setting import Setting, admit_positive, to_fraction
 from .run import TrainingRun, admit_count, admit_leftover, batches_in
 from .update import Clipped, Update, admit_loss
 
 REPLACE_ONE_FACTOR = 2
 """S_g over the clip norm, for neighbouring datasets that differ in one record, replaced."""
-
-
-def _positive(name: str, value: object, what: str) -> Fraction:
-    result = to_fraction(name, value)
-    if result <= 0:
-        raise ArgumentError(name, value, f"{what} must be positive", "give a number > 0")
-    return result
 
 
 def _either(first: str, a: object, second: str, b: object) -> None:
@@ -105,11 +98,11 @@ def training_run(
     >>> run.footing().setting["beta"]
     Fraction(13, 5)
     """
-    z = _positive("noise_multiplier", noise_multiplier, "the noise")
+    z = admit_positive("noise_multiplier", noise_multiplier)
     if max_grad_norm is not None and clip_norm is not None:
         raise ArgumentError("clip_norm", clip_norm, "max_grad_norm is given too", "give one of the two")
     name, value = ("clip_norm", clip_norm) if max_grad_norm is None else ("max_grad_norm", max_grad_norm)
-    clip = Fraction(1) if value is None else _positive(name, value, "the clip norm")
+    clip = Fraction(1) if value is None else admit_positive(name, value)
     records, size = _batches(n, sample_rate, batch_size)
     left = None if leftover is None else admit_leftover(leftover)
     _either("steps", steps, "epochs", epochs)
@@ -119,7 +112,7 @@ def training_run(
     for fact, told in about_loss.items():
         if learning_rate is None and told is not None:
             raise ArgumentError("learning_rate", None, f"{fact} is given without it", "give the learning rate")
-    rate = Fraction(1) if learning_rate is None else _positive("learning_rate", learning_rate, "the learning rate")
+    rate = Fraction(1) if learning_rate is None else admit_positive("learning_rate", learning_rate)
     known = admit_loss(loss)
     if known is not None and value is None:
         raise ArgumentError(

@@ -10,9 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ArgumentError
 from ..meaning import Neighbouring
-from ..setting import to_fraction
+from ..setting import admit_positive
 from .candidates import check_neighbouring, check_scheme, needs_hidden_state
 from .guarantee import Guarantee, epsilon
 from .library import REPLACE_ONE_FACTOR, training_run
@@ -68,12 +67,10 @@ def logistic_privacy(
     """
     chosen = check_scheme(scheme)
     relation = check_neighbouring(chosen, neighbouring)
-    for name, value in (("lam", lam), ("clip_norm", clip_norm)):
-        if to_fraction(name, value) <= 0:
-            raise ArgumentError(name, value, "must be positive", "give a number > 0")
+    admit_positive("lam", lam)  # without a regulariser it is another loss
     run = training_run(
         noise_multiplier=noise_multiplier,
-        clip_norm=clip_norm,
+        clip_norm=admit_positive("clip_norm", clip_norm),
         n=n,
         batch_size=batch_size,
         epochs=epochs,

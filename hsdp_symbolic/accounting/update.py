@@ -22,7 +22,7 @@ from ..catalogue import statement as registered
 from ..errors import ArgumentError, HsdpError, HypothesisError
 from ..letters import LETTERS
 from ..meaning import Asks
-from ..setting import Setting, to_fraction
+from ..setting import Setting, admit_positive, to_fraction
 from ..standing import require_standing
 from ..statement import Statement
 
@@ -272,19 +272,19 @@ def scalar(*, feature_norm: Any, curvature: Any, bias: bool = True) -> ScalarLos
     """Any loss φ(x·θ) with φ convex and a `curvature`-Lipschitz derivative."""
     if not isinstance(bias, bool):
         raise ArgumentError("bias", bias, "neither True nor False", "say whether a constant 1 is appended to x")
-    return ScalarLoss(_positive("feature_norm", feature_norm), _positive("curvature", curvature), bias)
+    return ScalarLoss(admit_positive("feature_norm", feature_norm), admit_positive("curvature", curvature), bias)
 
 
 def softmax(*, classes: Any, feature_norm: Any) -> SoftmaxLoss:
     """Softmax regression; two classes are `classes=2`, one score for each."""
     if isinstance(classes, str) or not LETTERS["classes"].admits(to_fraction("classes", classes)):
         raise ArgumentError("classes", classes, "no number of classes", "give a whole number, at least 2")
-    return SoftmaxLoss(int(classes), _positive("feature_norm", feature_norm))
+    return SoftmaxLoss(int(classes), admit_positive("feature_norm", feature_norm))
 
 
 def vouched(*, lipschitz: Any) -> VouchedLipschitz:
     """You vouch that the clipped update, regulariser included, is `lipschitz`-Lipschitz; it is printed as your word."""
-    return VouchedLipschitz(_positive("lipschitz", lipschitz))
+    return VouchedLipschitz(admit_positive("lipschitz", lipschitz))
 
 
 _LOSSES: dict[str, tuple[Callable[..., Update], tuple[str, ...], tuple[str, ...]]] = {
@@ -329,13 +329,6 @@ def admit_loss(loss: object) -> Update | None:
 def statement(label: str) -> Statement:
     """A statement whose proof stands."""
     return require_standing(registered(label))
-
-
-def _positive(name: str, value: object) -> Fraction:
-    result = to_fraction(name, value)
-    if result <= 0:
-        raise ArgumentError(name, value, "must be positive", "give a number > 0")
-    return result
 
 
 def _best_rate(setting: Setting, L: Fraction) -> tuple[str, Fraction]:
