@@ -109,8 +109,7 @@ class TestOneRun:
         made.history = [(1.1, 1 / 3, 30)]
         run = training_run(noise_multiplier="1.1", sample_rate=Fraction(1, 3), steps=30)
         assert made.get_epsilon(1e-5) == epsilon(run, delta=1e-5, scheme="poisson").epsilon
-        short = training_run(noise_multiplier="1.1", sample_rate=1 / 3, steps=30)  # 0.3333333333333333
-        assert short.setting["b"] / short.setting["n"] < Fraction(1, 3)
+        assert training_run(noise_multiplier="1.1", sample_rate=1 / 3, steps=30) == run  # not 0.3333333333333333
 
     def test_full_batch_is_one_step_an_epoch(self):
         facts = {name: value for name, value in FACTS.items() if name != "batch_size"} | {"scheme": "full_batch"}
@@ -130,9 +129,7 @@ class TestOneRun:
 
 
 class TestRefusals:
-    @pytest.mark.parametrize(
-        "change", [{"noise_multiplier": 21}, {"sample_rate": "1/25"}, {"noise_multiplier": math.nan}]
-    )
+    @pytest.mark.parametrize("change", [{"noise_multiplier": 21}, {"sample_rate": "1/25"}])
     def test_a_change_in_mid_run_raises_and_is_not_recorded(self, change):
         made = accountant(10)
         if change == {"sample_rate": "1/25"}:  # equal in value, but another run's number: not the same kind of step

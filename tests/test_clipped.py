@@ -1,11 +1,13 @@
 """Certificates for clipped runs: about the run that was made, or refused; never below the exact law."""
 
+import math
 import random
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from typing import ClassVar
 
+import numpy as np
 import pytest
 
 from hsdp_symbolic import Setting
@@ -13,6 +15,7 @@ from hsdp_symbolic.accounting import (
     HiddenStateAccountant,
     Part,
     TrainingRun,
+    calibrate,
     compare,
     delta,
     epsilon,
@@ -350,11 +353,25 @@ class TestDivisors:
         assert epsilon(run, delta="1e-5", scheme="full_batch").epsilon >= 7.511276
 
     def test_an_accountant_for_poisson_sampling_with_a_float_rate(self):
-        told = HiddenStateAccountant(scheme="poisson", n=60_000, batch_size=256)
-        with pytest.raises(ArgumentError, match="divisor"):
-            HiddenStateAccountant(scheme="poisson", n=60_000, batch_size=256, divisor=256)
-        told.history = [(1, 256 / 60_000, 2340)]
-        assert told.get_epsilon(1e-5) > 1.35
+        for divisor in (None, 256):
+            told = HiddenStateAccountant(scheme="poisson", n=60_000, batch_size=256, divisor=divisor)
+            told.history = [(1, 256 / 60_000, 2340)]
+            assert told.get_epsilon(1e-5) > 1.35
+        with pytest.raises(ArgumentError, match="changes the size of a batch"):
+            HiddenStateAccountant(scheme="poisson", n=60_000, batch_size=256, divisor="actual")
+        with pytest.raises(ArgumentError, match="sample_rate"):
+            told.step(noise_multiplier=1, sample_rate="0.001")
+
+    @pytest.mark.parametrize("batches", [11, 13, 93, 1000])
+    @pytest.mark.parametrize("scheme", ["poisson", "without_replacement"])
+    def test_a_rate_that_is_a_float_means_what_it_says(self, batches, scheme):
+        """1/11 written in decimals is a little more, and would lose a step of every epoch."""
+        told = {"noise_multiplier": 4, "epochs": 10}
+        runs = [training_run(**told, sample_rate=rate) for rate in (1 / batches, Fraction(1, batches))]
+        assert runs[0] == runs[1]
+        found = epsilon(runs[0], delta="1e-5", scheme=scheme, effort="quick")
+        steps = training_run(noise_multiplier=4, sample_rate=f"1/{batches}", steps=10 * batches)
+        assert found.epsilon == epsilon(steps, delta="1e-5", scheme=scheme, effort="quick").epsilon
 
     def test_the_noise_of_the_setting_is_that_of_the_run(self):
         run = training_run(**DIGITS, loss=logistic(feature_norm=1), divisor=61)
@@ -391,6 +408,65 @@ class TestDivisors:
         found = epsilon(run, delta="1e-5", scheme="fixed")
         assert not found.hidden_state
         assert "its own size 1" in found.note
+
+
+class TestBadRuns:
+    SETTING: ClassVar = Setting(n=100, b=10, K=10, eta="0.1", lam="0.1", beta=1, sigma=1, S_g=2)
+
+    @pytest.mark.parametrize("steps", [0, -5, 2.5, True, Fraction(1, 2), "7", 10**40, math.nan])
+    def test_steps(self, steps):
+        with pytest.raises(ArgumentError, match="steps"):
+            TrainingRun(self.SETTING, steps=steps)
+
+    @pytest.mark.parametrize("setting", [None, "x", 5, {}])
+    def test_settings(self, setting):
+        with pytest.raises(ArgumentError, match="setting"):
+            TrainingRun(setting)
+
+    def test_updates(self):
+        with pytest.raises(ArgumentError, match="update"):
+            TrainingRun(self.SETTING, update="clipped")
+        with pytest.raises(ArgumentError, match="beta"):
+            TrainingRun(self.SETTING, update=logistic(feature_norm=1))
+
+    def test_numpy_counts_are_counts(self):
+        count = np.int64
+        told = HiddenStateAccountant(scheme="shuffle", n=count(84), batch_size=count(4), max_grad_norm=1)
+        told.step(noise_multiplier=1, sample_rate=1 / 21)
+        assert told.get_epsilon(1e-5) > 0
+        assert TrainingRun(self.SETTING, steps=count(73)).steps == 73
+
+    @pytest.mark.parametrize(
+        "damage",
+        [{"history": None}, {"history": [5]}, {"facts": None}, {"mechanism": np.zeros(2)}, {"released_after": 1.5}],
+    )
+    def test_damaged_states(self, damage):
+        told = HiddenStateAccountant(scheme="shuffle", n=84, batch_size=4)
+        with pytest.raises(ArgumentError):
+            told.load_state_dict(told.state_dict() | damage)
+
+    def test_arrays_are_no_numbers(self):
+        told = HiddenStateAccountant(scheme="shuffle", n=84, batch_size=4)
+        for _ in range(2):
+            with pytest.raises(ArgumentError, match="noise_multiplier"):
+                told.step(noise_multiplier=np.ones(2), sample_rate=1 / 21)
+        with pytest.raises(ArgumentError, match="divisor"):
+            training_run(**DIGITS, divisor=np.ones(2))
+        with pytest.raises(ArgumentError, match="parts"):
+            epsilon_of_all(5, delta="1e-5")
+        with pytest.raises(ArgumentError, match="epochs"):
+            compare(self.SETTING, delta="1e-5", scheme="fixed", epochs=5)
+
+    @pytest.mark.parametrize("target", ["1e400", "1e-400", 10**400])
+    def test_targets(self, target):
+        with pytest.raises(ArgumentError, match="target_epsilon"):
+            calibrate(target_epsilon=target, delta="1e-5", scheme="poisson", sample_rate="0.01", steps=10)
+
+    def test_a_sum_in_which_composition_is_the_smallest(self):
+        run = Setting(n=50, b=50, K=1, eta="0.02", lam=1, beta=4, sigma=2, S_g=4)
+        found = epsilon_of_all([Part(run, "full_batch")], delta="1e-5")
+        assert len(found.notes) == 1
+        assert (found.bounds[0] == "composition:full_batch") == ("composition is the smallest" in found.notes[0])
 
 
 class TestReasons:

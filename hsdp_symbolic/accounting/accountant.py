@@ -6,9 +6,11 @@ whatever a hidden-state bound does not cover raises: a parameter that changes in
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, MutableMapping
 from copy import deepcopy
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +20,8 @@ from ..setting import to_fraction
 from .candidates import check_neighbouring, check_scheme, needs_hidden_state
 from .conversion import admit_delta, admit_epsilon
 from .guarantee import Guarantee, bounds_for, delta, epsilon
-from .library import training_run
-from .run import TrainingRun, admit_count, admit_leftover, batches_in
+from .library import exact_rate, training_run
+from .run import ACTUAL, TrainingRun, admit_count, admit_divisor, admit_leftover, batches_in
 from .several import Part, Total, delta_of_all, epsilon_of_all
 
 if TYPE_CHECKING:
@@ -92,9 +94,8 @@ class HiddenStateAccountant:
         if (n is None) != (batch_size is None) or (n is None and self.scheme is not Scheme.POISSON):
             name = "n" if n is None else "batch_size"
             raise ArgumentError(name, None, f"scheme {scheme} needs it", f"pass {name}=…")
-        for name, count in (("n", n), ("batch_size", batch_size)):
-            if count is not None:
-                admit_count(name, count)
+        n = None if n is None else admit_count("n", n)
+        batch_size = None if batch_size is None else admit_count("batch_size", batch_size)
         if self.scheme is Scheme.FULL_BATCH and batch_size != n:
             raise ArgumentError("batch_size", batch_size, f"a full batch holds all n = {n} records", "leave it out")
         self._facts: dict[str, Any] = {
@@ -118,6 +119,8 @@ class HiddenStateAccountant:
 
     def step(self, *, noise_multiplier: Any, sample_rate: Any) -> None:
         """One update was made with this noise and sample rate."""
+        to_fraction("noise_multiplier", noise_multiplier)
+        exact_rate(sample_rate)
         if self._released_after is not None and not self.released:
             raise DoesNotCompose(
                 "release",
@@ -192,6 +195,11 @@ class HiddenStateAccountant:
         """Restore a history saved by an accountant of the same facts, or raise."""
         if not isinstance(state_dict, Mapping) or not {"history", "mechanism"} <= state_dict.keys():
             raise ArgumentError("state_dict", state_dict, "no saved accountant", "pass what state_dict() returned")
+        shapes = {"history": list, "mechanism": str, "facts": Mapping, "released_after": int | None}
+        for name, shape in shapes.items():
+            if not isinstance(state_dict.get(name), shape):
+                problem = f"its {name} is damaged or missing"
+                raise ArgumentError("state_dict", state_dict.get(name), problem, "pass what state_dict() returned")
         if state_dict["mechanism"] != self.mechanism():
             raise ArgumentError(
                 "state_dict",
@@ -199,14 +207,14 @@ class HiddenStateAccountant:
                 "saved by another kind of accountant",
                 "load it into one of that kind",
             )
-        facts = state_dict.get("facts", {})
+        facts = state_dict["facts"]
         for name, value in self._fingerprint().items():
             if facts.get(name) != value:
                 raise ArgumentError(
                     "state_dict", facts.get(name), f"its {name} differs from {value}", "use the same facts for one run"
                 )
         before = self.history, self._released_after
-        self.history = [tuple(entry) for entry in state_dict["history"]]
+        self.history = [_entry(entry) for entry in state_dict["history"]]
         self._released_after = state_dict.get("released_after")
         try:
             if self.history:
@@ -274,9 +282,12 @@ class HiddenStateAccountant:
 
     def _run(self, noise_multiplier: Any, sample_rate: Any, steps: Any) -> TrainingRun:
         facts = {name: value for name, value in self._facts.items() if value is not None}
-        if self.scheme is Scheme.POISSON:
-            rate = _exact_rate(sample_rate)
-            return training_run(noise_multiplier=noise_multiplier, sample_rate=rate, steps=steps, **facts)
+        if self.scheme is Scheme.POISSON:  # composition, which does not depend on a fixed divisor
+            divisor = facts.pop("divisor", None)
+            self._check_rate(sample_rate)
+            rate = exact_rate(sample_rate)
+            run = training_run(noise_multiplier=noise_multiplier, sample_rate=rate, steps=steps, **facts)
+            return replace(run, divisor=ACTUAL) if admit_divisor(divisor) == ACTUAL else run
         run = training_run(
             noise_multiplier=noise_multiplier, n=self._n, batch_size=self._batch_size, steps=steps, **facts
         )
@@ -285,9 +296,12 @@ class HiddenStateAccountant:
 
     def _check_rate(self, sample_rate: Any) -> None:
         """A sample rate that is not the one of `n` and `batch_size` means that the batches are not what was said."""
-        rate, usual = _exact_rate(sample_rate), self._usual_rate()
-        assert usual is not None
+        rate, usual = exact_rate(sample_rate), self._usual_rate()
+        if usual is None:
+            return
         allowed = {usual, Fraction(1, self._batches())}
+        if self.scheme is Scheme.POISSON:  # a loader of ⌈n/b⌉ batches
+            allowed.add(Fraction(1, math.ceil(1 / usual)))
         if not any(abs(rate - each) <= each / 10**12 for each in allowed):
             problem = f"batches of {self._batch_size} from n = {self._n} have rate {usual}"
             remedy = "say how the batches were really made: n, batch_size, and leftover if the last batch is shorter"
@@ -300,19 +314,6 @@ def _hidden(found: Statement) -> str:
 
 def _nothing(found: Statement) -> str:
     return "only the facts of the run are looked at"
-
-
-def _exact_rate(sample_rate: object) -> Fraction:
-    """The rate meant: a float that is 1/m to the last bit means 1/m, which its decimals may undercut."""
-    rate = to_fraction("sample_rate", sample_rate)
-    if not 0 < rate <= 1:
-        raise ArgumentError(
-            "sample_rate", sample_rate, "a record is sampled with probability above 0, at most 1", "give b/n, e.g. 0.01"
-        )
-    whole = round(1 / rate)
-    if isinstance(sample_rate, float) and sample_rate == 1 / whole:
-        return Fraction(1, whole)
-    return rate
 
 
 def _entry(entry: object) -> tuple[Any, Any, int]:

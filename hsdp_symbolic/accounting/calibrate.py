@@ -32,6 +32,7 @@ SOLVABLE = ("noise_multiplier", "sigma", "K", "b", "lam")
 _WIDEST = 300.0
 """Noise is sought between 10^−300 and 10^300 times the unit."""
 _SCAN = 48
+SMALLEST_TARGET = Fraction(1, 10**100)
 
 Make = Callable[[Any], TrainingRun]
 
@@ -89,8 +90,9 @@ def calibrate(
     (1.51306, True)
     """
     target = admit_epsilon("target_epsilon", target_epsilon)
-    if target == 0:
-        raise ArgumentError("target_epsilon", target_epsilon, "no noise reaches 0", "give a number > 0")
+    if not SMALLEST_TARGET <= target <= 1 / SMALLEST_TARGET:
+        why = "no noise reaches 0" if target == 0 else "out of range"
+        raise ArgumentError("target_epsilon", target_epsilon, why, "give a number > 0, from 1e-100 to 1e100")
     probability = admit_delta(delta)
     check_scheme(scheme)
     listed = None if orders is None else tuple(orders)

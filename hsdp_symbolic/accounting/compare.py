@@ -13,7 +13,7 @@ from ..progress import Ticker
 from ..setting import Setting
 from .conversion import Goal, admit_delta
 from .effort import Effort, admit_effort
-from .guarantee import Candidates, bounds_for, certified, nothing_holds, why_composition
+from .guarantee import Candidates, Considered, bounds_for, certified, nothing_holds, why_composition
 from .orders import Best, admit_orders, minimum
 from .run import TrainingRun, admit_count, as_run
 
@@ -92,6 +92,7 @@ def compare(
     names = list(dict.fromkeys(label for row in rows for label in row))
     names.sort(key=lambda label: min(row[label].upper for row in rows if label in row))
     shortest = table.candidates(chosen[0])
+    failed = [Considered(label, "does not apply", None, None, reason) for label, reason in table.refused.items()]
     composed, footing = shortest.hidden.isdisjoint(names), shortest.covered.footing
     return Comparison(
         scheme=scheme,
@@ -103,13 +104,15 @@ def compare(
         does_not_apply=tuple({**{entry.label: entry.reason for entry in shortest.refused}, **table.refused}.items()),
         update="" if composed else footing.why,
         assumed_by_you=() if composed else footing.assumed_by_you,
-        note=why_composition(shortest, shortest.refused) if composed else "",
+        note=why_composition(shortest, failed) if composed else "",
         helps=footing.helps if composed else "",
     )
 
 
 def _epochs(setting: Setting, epochs: Iterable[int] | None) -> list[int]:
     if epochs is not None:
+        if not isinstance(epochs, Iterable):
+            raise ArgumentError("epochs", epochs, "no list of numbers", "give a list such as [1, 10, 100]")
         found = sorted({admit_count("epochs", K) for K in epochs})
         if not found:
             raise ArgumentError("epochs", epochs, "no number of epochs", "give a list such as [1, 10, 100]")

@@ -317,7 +317,7 @@ def why_composition(candidates: Candidates, considered: Iterable[Considered]) ->
     if not candidates.hidden:
         return f"no hidden-state statement covers {scheme} under {candidates.neighbouring}"
     entries = [entry for entry in considered if entry.label in candidates.hidden]
-    if any(entry.verdict == "loses" for entry in entries):
+    if not entries or any(entry.verdict == "loses" for entry in entries):
         return "composition is the smallest here; it holds even if every iterate is released"
     if covered.footing.lacks:
         return covered.footing.lacks
@@ -400,8 +400,8 @@ def _assumptions(chosen: Bound, candidates: Candidates) -> tuple[str, ...]:
     elif candidates.scheme.goes_through_epochs:
         passes = setting["K"] if run.steps is None else -(-run.steps // run.batches())
         found.append(f"no more than {passes} passes through the records are begun")
-    if candidates.scheme is Scheme.WITHOUT_REPLACEMENT and run.has_leftover():
-        found.append(f"an epoch has n/b = {setting['n'] // setting['b']} steps; b does not divide n")
+    if candidates.scheme.draws_afresh and run.steps is None and run.has_leftover():
+        found.append(f"b does not divide n, and an epoch is ⌊n/b⌋ = {run.batches()} steps")
     if candidates.scheme is Scheme.FULL_BATCH and "b" in setting and setting["b"] != setting["n"]:
         found.append(f"every step uses all n = {setting['n']} records; b = {setting['b']} plays no part")
     if run.steps is not None and candidates.scheme is not Scheme.POISSON:

@@ -42,11 +42,7 @@ def _batches(n: object, sample_rate: object, batch_size: object) -> tuple[int, i
                 "choose batch_size <= n",
             )
         return records, size
-    rate = to_fraction("sample_rate", sample_rate)
-    if not 0 < rate <= 1:
-        raise ArgumentError(
-            "sample_rate", sample_rate, "a record is sampled with probability above 0, at most 1", "give b/n, e.g. 0.01"
-        )
+    rate = exact_rate(sample_rate)
     if n is None:
         if rate.denominator > 10**LARGEST_EXPONENT:
             raise ArgumentError("sample_rate", sample_rate, "too fine", "round it to 30 digits")
@@ -57,6 +53,19 @@ def _batches(n: object, sample_rate: object, batch_size: object) -> tuple[int, i
             "sample_rate", sample_rate, f"n·sample_rate = {size_exact} is no batch size", "give batch_size instead"
         )
     return admit_count("n", n), int(size_exact)
+
+
+def exact_rate(sample_rate: object) -> Fraction:
+    """The rate meant: a float that is 1/m to the last bit means 1/m, which its decimals may undercut."""
+    rate = to_fraction("sample_rate", sample_rate)
+    if not 0 < rate <= 1:
+        raise ArgumentError(
+            "sample_rate", sample_rate, "a record is sampled with probability above 0, at most 1", "give b/n, e.g. 0.01"
+        )
+    whole = round(1 / rate)
+    if isinstance(sample_rate, float) and sample_rate == 1 / whole:
+        return Fraction(1, whole)
+    return rate
 
 
 def training_run(
@@ -139,13 +148,13 @@ def training_run(
 
 def _update(loss: Update | None, lam: Any, beta: Any, optimizer: object) -> Update:
     """What is known of a clipped update; λ and β of the loss before clipping say nothing about it."""
+    told = Setting(lam=lam, beta=beta).exact_strings()
     if not isinstance(optimizer, str):
         raise ArgumentError("optimizer", optimizer, "not the name of one", "give 'sgd', 'adam', 'momentum', …")
     if optimizer.lower() != "sgd":
         return Clipped(
             because=f"the optimiser is {optimizer}, and hidden-state statements are about plain gradient steps"
         )
-    told = Setting(lam=lam, beta=beta).exact_strings()
     if loss is None:
         return Clipped(tuple(f"{name} = {value}" for name, value in told.items()))
     for name, value in told.items():

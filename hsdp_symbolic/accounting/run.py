@@ -47,6 +47,9 @@ class TrainingRun:
     divisor: int | str | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.setting, Setting):
+            raise ArgumentError("setting", self.setting, "no setting", "give Setting(n=…)")
+        object.__setattr__(self, "steps", None if self.steps is None else admit_count("steps", self.steps))
         if not isinstance(self.update, (Unclipped, Clipped, ScalarLoss, SoftmaxLoss, VouchedLipschitz)):
             raise ArgumentError("update", self.update, "says nothing of the update", "give Unclipped() or a loss")
         if not isinstance(self.update, Unclipped) and "beta" in self.setting:
@@ -106,7 +109,7 @@ def as_run(run: object) -> TrainingRun:
 
 
 def admit_divisor(divisor: object) -> int | str | None:
-    if divisor is None or divisor == ACTUAL:
+    if divisor is None or (isinstance(divisor, str) and divisor == ACTUAL):
         return divisor
     if isinstance(divisor, str):
         raise ArgumentError("divisor", divisor, "no number, and no such way", "give a whole number, or 'actual'")

@@ -16,7 +16,7 @@ from ..errors import ArgumentError, HsdpError
 from ..setting import Setting
 from .candidates import Bound
 from .conversion import Goal, admit_delta, admit_epsilon
-from .guarantee import bounds_for, nothing_holds, why_composition
+from .guarantee import Candidates, Considered, bounds_for, nothing_holds, why_composition
 from .orders import admit_orders, best
 from .run import TrainingRun, admit_count
 
@@ -82,6 +82,11 @@ class _Sum:
         return total
 
 
+def _why_composition(candidates: Candidates) -> str:
+    losing = (Considered(each.label, "loses", None, None, "another is smaller") for each in candidates.bounds)
+    return why_composition(candidates, [*candidates.refused, *losing])
+
+
 def _least(bounds: Sequence[Bound], alpha: Fraction) -> tuple[str, Enclosure]:
     """The least upper bound at one order, among those that hold there."""
     found, refused = [], None
@@ -130,6 +135,8 @@ def delta_of_all(
 
 def _total(parts: Iterable[Part], goal: Goal, neighbouring: str | None, orders: Any, refuse: Refuse | None) -> Total:
     summands, relations, candidates = [], set(), []
+    if not isinstance(parts, Iterable):
+        raise ArgumentError("parts", parts, "no list of parts", "give [Part(run, scheme), …]")
     for part in parts:
         if not isinstance(part, Part):
             raise ArgumentError("parts", part, f"a {type(part).__name__} is no part", "give Part(run, scheme)")
@@ -161,5 +168,7 @@ def _total(parts: Iterable[Part], goal: Goal, neighbouring: str | None, orders: 
         assumed_by_you=tuple(
             dict.fromkeys(word for hides, each in pairs if hides for word in each.covered.footing.assumed_by_you)
         ),
-        notes=tuple("" if hides else why_composition(each, each.refused) for hides, each in pairs),
+        notes=tuple(
+            "" if hides else why_composition(each, [*each.refused, *map(_loser, each.bounds)]) for hides, each in pairs
+        ),
     )
