@@ -168,7 +168,5 @@ def _total(parts: Iterable[Part], goal: Goal, neighbouring: str | None, orders: 
         assumed_by_you=tuple(
             dict.fromkeys(word for hides, each in pairs if hides for word in each.covered.footing.assumed_by_you)
         ),
-        notes=tuple(
-            "" if hides else why_composition(each, [*each.refused, *map(_loser, each.bounds)]) for hides, each in pairs
-        ),
+        notes=tuple("" if hides else _why_composition(each) for hides, each in pairs),
     )
