@@ -24,6 +24,8 @@ from ..setting import to_fraction
 _ROUNDS = 64
 """Vectorised passes before what is left is scanned point by point."""
 _PRECISION = 128
+_TRIES = 5
+"""How often to try again where another thread may have lowered flint's precision in between."""
 
 
 def pattern_bound(hits: Any, *, q: Any, v: Any = 1, s: Any = 1) -> float:
@@ -97,34 +99,40 @@ def pattern_upper(hits: Any, *, q: Any, v: Any = 1, s: Any = 1) -> float:
 
     Every point between two vertices is checked to lie above their chord; one that cannot be shown to becomes a vertex.
     """
-    hit = _hits(hits)
-    engine, ticker = Arb(_PRECISION), Ticker()
-    with engine.working():
-        x, height = _polygon(hit, q, v, s, engine.ball(Fraction(0)), engine.ball)
-        floats = [np.array([float(part) for part in line]) for line in (x, height)]
-        path = [0]
-        waiting = vertices(*map(np.maximum.accumulate, floats)).tolist()[:0:-1]
-        while waiting:
-            ticker.say(f"minorant: {path[-1]:,} of {len(hit):,} steps certified")
-            i, k = path[-1], waiting[-1]
-            run, rise = x[k] - x[i], height[k] - height[i]
-            # As hits raise H, a chord that stays below the last point before each hit stays below all.
-            between = (j for j in range(i + 1, k) if hit[j])
-            crossed = next((j for j in between if not (height[j] - height[i]) * run >= rise * (x[j] - x[i])), None)
-            if crossed is None:
-                path.append(waiting.pop())
-            else:
-                waiting.append(crossed)
-        total = engine.ball(Fraction(0))
-        for i, k in pairwise(path):
-            rise = height[k] - height[i]
-            if not rise.is_zero():
-                total = total + rise * rise / (x[k] - x[i])
-        ticker.clear()
-        bounds = engine.bounds(total)
-    if bounds is None:
-        raise ArgumentError("q", q, "a jump without any noise left to hide it", "use steps with q > 0")
-    return double_above(bounds[1] / 2)
+    hit, engine = _hits(hits), Arb(_PRECISION)
+    for _ in range(_TRIES):
+        with engine.working():
+            bounds = engine.again(_path_cost, engine, hit, q, v, s)
+        if bounds is not None:
+            return double_above(bounds[1] / 2)
+    raise ArgumentError("q", q, "a jump without any noise left to hide it", "use steps with q > 0")
+
+
+def _path_cost(engine: Arb, hit: Any, q: Any, v: Any, s: Any) -> tuple[Fraction, Fraction] | None:
+    """Bounds on Σ rise²/run along a path that is never above the points; None where they are not finite."""
+    ticker = Ticker()
+    x, height = _polygon(hit, q, v, s, engine.ball(Fraction(0)), engine.ball)
+    floats = [np.array([float(part) for part in line]) for line in (x, height)]
+    path = [0]
+    waiting = vertices(*map(np.maximum.accumulate, floats)).tolist()[:0:-1]
+    while waiting:
+        ticker.say(f"minorant: {path[-1]:,} of {len(hit):,} steps certified")
+        i, k = path[-1], waiting[-1]
+        run, rise = x[k] - x[i], height[k] - height[i]
+        # As hits raise H, a chord that stays below the last point before each hit stays below all.
+        between = (j for j in range(i + 1, k) if hit[j])
+        crossed = next((j for j in between if not (height[j] - height[i]) * run >= rise * (x[j] - x[i])), None)
+        if crossed is None:
+            path.append(waiting.pop())
+        else:
+            waiting.append(crossed)
+    total = engine.ball(Fraction(0))
+    for i, k in pairwise(path):
+        rise = height[k] - height[i]
+        if not rise.is_zero():
+            total = total + rise * rise / (x[k] - x[i])
+    ticker.clear()
+    return engine.bounds(total)
 
 
 def _polygon(hits: Any, q: Any, v: Any, s: Any, zero: Any, number: Any = lambda x: x) -> tuple[list[Any], list[Any]]:
