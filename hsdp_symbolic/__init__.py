@@ -9,8 +9,8 @@ Importing this package loads neither SymPy nor NumPy: they come with the first s
 """
 
 from .catalogue import labels, statement, statements
-from .enclosure import Enclosure
 from .errors import HsdpError
+from .evaluate.enclosure import Enclosure
 from .setting import Setting
 from .statement import Statement
 

@@ -13,18 +13,20 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from .errors import HypothesisError, MissingArgument, UnknownArgument
-from .letters import ARGUMENTS, LETTERS
 from .meaning import Asks, Neighbouring, Quantity, Released, Scheme, Terms
-from .setting import PARAMETER_NAMES, Setting, admit
+from .setting import Setting
+from .setting.gate import admit
+from .setting.letters import ARGUMENTS, LETTERS
+from .setting.parameters import PARAMETER_NAMES
 
 if TYPE_CHECKING:
     from sympy import Expr
     from sympy.core.relational import Relational
 
-    from .boxes import Box
-    from .derivation import Step
-    from .enclosure import Enclosure
-    from .program import Program
+    from .evaluate.boxes import Box
+    from .evaluate.enclosure import Enclosure
+    from .evaluate.program import Program
+    from .proof.derivation import Step
 
 FINEST = "1e-20"
 ON_A_GRID = Fraction(1, 1000)
@@ -112,7 +114,7 @@ class Statement:
 
     def exact(self, setting: Setting, /, **arguments: Any) -> Fraction:
         """The exact rational value; an error where it is irrational or has too many digits to write down."""
-        from .enclosure import exact
+        from .evaluate.enclosure import exact
 
         return exact(self._program, self._admit(setting, arguments))
 
@@ -133,10 +135,10 @@ class Statement:
         A pair stands for a range: `enclose(run, eta=("0.01", "0.03"), alpha=15)` contains the values for every η from
         0.01 to 0.03, and little more (`rtol` does not apply). The hypotheses must hold on the whole range.
         """
-        from .enclosure import enclose
+        from .evaluate.enclosure import enclose
 
         if any(isinstance(value, (tuple, list)) for value in arguments.values()):
-            from .boxes import range_of, ranged
+            from .evaluate.boxes import range_of, ranged
 
             box = self.box(setting, **arguments)
             if ranged(box):
@@ -149,8 +151,8 @@ class Statement:
 
     def box(self, setting: Setting, /, **arguments: Any) -> Box:
         """The exact values and ranges this statement is asked for, with its hypotheses checked on all of them."""
-        from .boxes import admit_range, ends_of
-        from .enclosure import certainly
+        from .evaluate.boxes import admit_range, ends_of
+        from .evaluate.enclosure import certainly
 
         values = self._gather(setting, arguments, admit_range)
         for alternatives in self._conditions:
@@ -173,7 +175,7 @@ class Statement:
         Any letter may be an array, a list or a range. Shapes broadcast as in NumPy; 1-D arrays of different
         lengths span a grid, in the order given: `numeric(run, alpha=[10, 15], K=range(1, 41))` has shape (2, 40).
         """
-        from .numeric import evaluate_over
+        from .evaluate.numeric import evaluate_over
 
         return evaluate_over(self._program, self._admit_arrays(setting, arguments))[()]
 
@@ -195,7 +197,7 @@ class Statement:
 
     @cached_property
     def _program(self) -> Program:
-        from .program import compile_expression
+        from .evaluate.program import compile_expression
 
         return compile_expression(self.expr)
 
@@ -204,7 +206,7 @@ class Statement:
         """The hypotheses, compiled; each is a list of alternatives, one of which must hold."""
         from sympy import Or
 
-        from .program import compile_expression
+        from .evaluate.program import compile_expression
 
         return [
             [(h, compile_expression(h.lhs), compile_expression(h.rhs)) for h in alternatives]
@@ -247,7 +249,7 @@ class Statement:
 
     def _admit(self, setting: Setting, arguments: Mapping[str, Any]) -> dict[str, Fraction]:
         """Exact values for every letter, with the hypotheses checked exactly."""
-        from .enclosure import certainly, value_of
+        from .evaluate.enclosure import certainly, value_of
 
         values = self._gather(setting, arguments, admit)
         for alternatives in self._conditions:
@@ -258,8 +260,8 @@ class Statement:
 
     def _admit_arrays(self, setting: Setting, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Exact scalars and float64 arrays; a hypothesis is checked exactly unless it involves an array."""
-        from .arrays import admit_array, align
-        from .numeric import first_violation
+        from .evaluate.numeric import first_violation
+        from .setting.arrays import admit_array, align
 
         values = align(self._gather(setting, arguments, admit_array))
         for alternatives in self._conditions:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from sympy import Expr, Function, Symbol, floor
 
-from .letters import LETTERS
+from .setting.letters import LETTERS
 
 # The run.
 n, b, K = (Symbol(name, integer=True, positive=True) for name in ("n", "b", "K"))

@@ -14,8 +14,8 @@ from dataclasses import replace
 from IPython.display import Markdown, display
 
 from hsdp_symbolic import HsdpError, Setting, statement
-from hsdp_symbolic.checks import surviving_mutants
-from hsdp_symbolic.derivation import Step
+from hsdp_symbolic.proof.checks import surviving_mutants
+from hsdp_symbolic.proof.derivation import Step
 from hsdp_symbolic.tex.views import Steps, derivation, render
 
 # %% [markdown]

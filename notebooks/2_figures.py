@@ -8,10 +8,11 @@
 # %%
 from fractions import Fraction
 
+from proofs_check.prove import prove_over
+
 from hsdp_symbolic import Setting, statement
 from hsdp_symbolic.plots import FIGURES, Request
 from hsdp_symbolic.plots.values import crossover
-from hsdp_symbolic.prove import prove_over
 
 run = Setting(n=50, b=2, K=40, eta="0.02", lam=1, beta=4, sigma=2, S_g=4)
 

@@ -24,8 +24,8 @@ from sympy.external.gmpy import GROUND_TYPES
 
 import hsdp_symbolic
 from hsdp_symbolic.catalogue import statements
-from hsdp_symbolic.checks import Evidence, Method, Verdict
 from hsdp_symbolic.progress import progress
+from hsdp_symbolic.proof.checks import Evidence, Method, Verdict
 
 from .content import key_of
 from .ledger import Claim, Control, Entry, examine, steps

@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import Literal
 
 from hsdp_symbolic.catalogue import statement, statements
-from hsdp_symbolic.checks import Check, Evidence, Verdict, surviving_mutants
+from hsdp_symbolic.proof.checks import Check, Evidence, Verdict, surviving_mutants
 from hsdp_symbolic.statement import Statement
 
 from .inventory import stored

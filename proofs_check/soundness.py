@@ -18,10 +18,10 @@ from typing import Any
 
 from hsdp_symbolic import Setting
 from hsdp_symbolic.catalogue import statements
-from hsdp_symbolic.enclosure import Enclosure
 from hsdp_symbolic.errors import ArgumentError, HypothesisError, PrecisionExhausted, TooManySteps, ValueTooLarge
-from hsdp_symbolic.letters import ARGUMENTS
+from hsdp_symbolic.evaluate.enclosure import Enclosure
 from hsdp_symbolic.progress import Ticker
+from hsdp_symbolic.setting.letters import ARGUMENTS
 from hsdp_symbolic.statement import Statement
 
 CHUNK = 250

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from hsdp_symbolic import Setting, labels, statement
-from hsdp_symbolic.letters import LETTERS
+from hsdp_symbolic.setting.letters import LETTERS
 from hsdp_symbolic.tex import views
 from hsdp_symbolic.tex.document import document
 from hsdp_symbolic.tex.macros import macros

@@ -40,22 +40,23 @@ def bits(x: Fraction) -> str:
 
 def values_of(found: Statement) -> dict[str, Any]:
     """Every view of a statement at every run whose hypotheses hold."""
-    told: dict[str, Any] = {}
-    for name, run in RUNS.items():
-        given = arguments_of(found)
-        here: dict[str, Any] = {}
-        for engine in ("arb", "mpmath"):
-            here[engine] = attempt(lambda e=engine: ends(found.enclose(run, engine=e, rtol=rtol_of(found), **given)))
-        here["exact"] = attempt(lambda: bits(found.exact(run, **given)))
-        here["numeric"] = attempt(lambda: float(found.numeric(run, **given)).hex())
-        for letter, values in ARRAYS.items():
-            if letter in found.needs:
-                here[f"numeric over {letter}"] = attempt(
-                    lambda letter=letter, values=values: [
-                        float(x).hex() for x in found.numeric(run, **{**given, letter: values}).ravel()
-                    ]
-                )
-        told[name] = here
+    return {name: values_at(found, run) for name, run in RUNS.items()}
+
+
+def values_at(found: Statement, run: Setting) -> dict[str, Any]:
+    given = arguments_of(found)
+    told: dict[str, Any] = {
+        engine: attempt(lambda e=engine: ends(found.enclose(run, engine=e, rtol=rtol_of(found), **given)))
+        for engine in ("arb", "mpmath")
+    }
+    told["exact"] = attempt(lambda: bits(found.exact(run, **given)))
+    told["numeric"] = attempt(lambda: float(found.numeric(run, **given)).hex())
+    for letter, values in ARRAYS.items():
+        if letter in found.needs:
+            over = {**given, letter: values}
+            told[f"numeric over {letter}"] = attempt(
+                lambda over=over: [float(x).hex() for x in found.numeric(run, **over).ravel()]
+            )
     return told
 
 

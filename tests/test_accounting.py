@@ -24,13 +24,7 @@ from hsdp_symbolic.accounting import (
     scalar,
     training_run,
 )
-from hsdp_symbolic.accounting.candidates import (
-    SCHEMES,
-    _places,
-    check_neighbouring,
-    covering,
-    statements_of,
-)
+from hsdp_symbolic.accounting.candidates import SCHEMES, _places, check_neighbouring, covering, statements_of
 from hsdp_symbolic.accounting.conversion import Goal
 from hsdp_symbolic.accounting.guarantee import bounds_for
 from hsdp_symbolic.accounting.orders import minimum, objective

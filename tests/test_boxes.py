@@ -12,12 +12,10 @@ import pytest
 from sympy import Symbol
 
 from hsdp_symbolic import Setting, statement
-from hsdp_symbolic.boxes import Range, centre, halves, is_count, range_of, ranged
 from hsdp_symbolic.catalogue import statements
-from hsdp_symbolic.checks import Verdict, surviving_mutants
-from hsdp_symbolic.enclosure import enclose
 from hsdp_symbolic.errors import ArgumentError, HypothesisError, MissingArgument, UnknownLabel, UnsupportedNode
-from hsdp_symbolic.monotone import LargestTerm, Monotone, Trend, trend
+from hsdp_symbolic.evaluate.boxes import Range, centre, halves, is_count, range_of, ranged
+from hsdp_symbolic.evaluate.enclosure import enclose
 from hsdp_symbolic.nodes import (
     Accumulated,
     CappedMoment,
@@ -28,8 +26,10 @@ from hsdp_symbolic.nodes import (
     SampledGaussian,
     ShiftControl,
 )
-from hsdp_symbolic.prove import BoxProof, Inequality, prove_over, replay
+from hsdp_symbolic.proof.checks import Verdict, surviving_mutants
+from hsdp_symbolic.proof.monotone import LargestTerm, Monotone, Trend, trend
 from hsdp_symbolic.symbols import K, N, alpha, eta, i, lam, n, rho0, sigma, sigma2, w1
+from proofs_check.prove import BoxProof, Inequality, prove_over, replay
 
 RUN = {"n": 50, "b": 2, "eta": "0.02", "lam": 1, "beta": 4, "sigma": 2, "S_g": 4}
 RECURSIVE = (LogMeanExp, Accumulated, Compounded, SampledGaussian, CappedMoment, HitMoment, ShiftControl)
@@ -298,7 +298,7 @@ class TestProveOver:
         assert replay(BoxProof.load(file), engine="arb")
 
     def test_an_interrupted_run_keeps_what_it_has(self, tmp_path, monkeypatch):
-        from hsdp_symbolic.prove import _Prover
+        from proofs_check.prove import _Prover
 
         real, calls = _Prover.decide, iter(range(100))
 

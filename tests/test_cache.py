@@ -21,8 +21,8 @@ import sympy
 from sympy import Add, Dummy, Function, Integral, Symbol
 
 from hsdp_symbolic import Setting
-from hsdp_symbolic.checks import Certificate, Identity, Slack, Verdict
 from hsdp_symbolic.cli import main
+from hsdp_symbolic.proof.checks import Certificate, Identity, Slack, Verdict
 from hsdp_symbolic.symbols import loss, q
 from proofs_check import cache, store
 from proofs_check.cache import Memory, derivation_verdicts, fingerprint

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from hsdp_symbolic import Setting, statement
-from hsdp_symbolic.attack import attack, campaign
+from hsdp_symbolic.arithmetic.rounded import expm1_bounds, log_mix
 from hsdp_symbolic.errors import ArgumentError, GridExhausted, HypothesisError, TooManySteps
-from hsdp_symbolic.hit_patterns import patterns
-from hsdp_symbolic.rounded import expm1_bounds, log_mix
+from hsdp_symbolic.experiment.attack import attack, campaign
+from hsdp_symbolic.experiment.hit_patterns import patterns
 from hsdp_symbolic.sharper.dynamic import Programme, bracket, grid, moments
 from hsdp_symbolic.sharper.minorant import pattern_exact
 

@@ -9,8 +9,9 @@ import pytest
 from sympy import Float, Integer, Rational, Symbol, log
 
 from hsdp_symbolic import labels, statement, statements
-from hsdp_symbolic.algebra import is_manifestly_nonnegative, is_zero
-from hsdp_symbolic.checks import (
+from hsdp_symbolic.nodes import GeometricSum
+from hsdp_symbolic.proof.algebra import is_manifestly_nonnegative, is_zero
+from hsdp_symbolic.proof.checks import (
     AtPoint,
     Certificate,
     Cited,
@@ -21,8 +22,7 @@ from hsdp_symbolic.checks import (
     Verdict,
     surviving_mutants,
 )
-from hsdp_symbolic.mutants import mutations
-from hsdp_symbolic.nodes import GeometricSum
+from hsdp_symbolic.proof.mutants import mutations
 from hsdp_symbolic.symbols import K, N, Y, alpha, i, m, p, q
 from hsdp_symbolic.symbols import j as index
 
@@ -184,8 +184,8 @@ class TestHypothesesAreUsed:
     """Change a hypothesis, and the certificate that leans on it fails."""
 
     def test_step_size(self):
-        from hsdp_symbolic.derivation import Derivation
         from hsdp_symbolic.paper.lsi import contraction
+        from hsdp_symbolic.proof.derivation import Derivation
         from hsdp_symbolic.symbols import beta, eta, lam
 
         for factor, passes in ((2, True), (4, False), (3, False)):

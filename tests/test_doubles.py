@@ -22,13 +22,13 @@ from hypothesis import strategies as st
 from hsdp_symbolic import Setting, statement
 from hsdp_symbolic.accounting import compare, delta, epsilon
 from hsdp_symbolic.accounting.several import Part, delta_of_all, epsilon_of_all
+from hsdp_symbolic.arithmetic.doubles import double_above, double_below, require_nearest
+from hsdp_symbolic.arithmetic.rounded import require_nearest_arrays
 from hsdp_symbolic.cli.accounting import _written
-from hsdp_symbolic.doubles import double_above, double_below, require_nearest
 from hsdp_symbolic.errors import HsdpError, RoundingMode
-from hsdp_symbolic.prove import prove_over
-from hsdp_symbolic.renyi.mixtures import Mixture, mixture_divergence
-from hsdp_symbolic.rounded import require_nearest_arrays
+from hsdp_symbolic.experiment.renyi.mixtures import Mixture, mixture_divergence
 from hsdp_symbolic.sharper.dynamic import bracket
+from proofs_check.prove import prove_over
 
 X86 = platform.machine() in ("x86_64", "AMD64") and sys.platform == "linux"
 DOWN, UP, TO_ZERO = 0x400, 0x800, 0xC00
@@ -180,7 +180,8 @@ def test_what_is_loaded_in_another_mode_is_the_same():
     c_library()
     script = (
         "import ctypes, ctypes.util; m = ctypes.CDLL(ctypes.util.find_library('m')); m.fesetround(int({}))\n"
-        "from hsdp_symbolic.rounded import _COEFFICIENTS\nfrom hsdp_symbolic.doubles import require_nearest\n"
+        "from hsdp_symbolic.arithmetic.rounded import _COEFFICIENTS\n"
+        "from hsdp_symbolic.arithmetic.doubles import require_nearest\n"
         "m.fesetround(0); require_nearest(); print([x.hex() for x in _COEFFICIENTS])"
     )
     outputs = {

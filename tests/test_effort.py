@@ -15,7 +15,7 @@ from hsdp_symbolic.accounting.candidates import statements_of
 from hsdp_symbolic.accounting.effort import EFFORTS, TooMuchWork, admit_effort, check_work, is_long
 from hsdp_symbolic.accounting.orders import SKETCH_ERROR
 from hsdp_symbolic.cli import main
-from hsdp_symbolic.derivation import Derivation
+from hsdp_symbolic.proof.derivation import Derivation
 from hsdp_symbolic.sharper import sketch
 from hsdp_symbolic.sharper.dynamic import Programme, bracket
 from hsdp_symbolic.sharper.hits import log_moments

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from sympy import Float, Symbol, exp, log, sin
 
 from hsdp_symbolic import Enclosure, Setting, statement
-from hsdp_symbolic.enclosure import enclose, exact
-from hsdp_symbolic.engines import ENGINES, EXPONENT_CAP, Arb, PaddedMpmath, dyadic
+from hsdp_symbolic.arithmetic.engines import ENGINES, EXPONENT_CAP, Arb, PaddedMpmath, dyadic
 from hsdp_symbolic.errors import (
     ArgumentError,
     EnginesDisagree,
@@ -24,9 +23,9 @@ from hsdp_symbolic.errors import (
     PrecisionExhausted,
     UnsupportedNode,
 )
-from hsdp_symbolic.program import compile_expression
-
-from . import oracle
+from hsdp_symbolic.evaluate.enclosure import enclose, exact
+from hsdp_symbolic.evaluate.program import compile_expression
+from tests import oracle
 
 FIGURE_VALUES = [
     ("thm:strconvexsmooth", {"alpha": 15, "j0": 24}, "0.0871296232726143"),

@@ -18,8 +18,7 @@ from hsdp_symbolic.tex import latex
 from hsdp_symbolic.tex.layout import LINE, rows, width
 from hsdp_symbolic.tex.macros import macro_name, macros
 from hsdp_symbolic.tex.printer import PaperPrinter
-
-from . import golden
+from tests import golden
 
 GOLDEN = Path(__file__).parent / "golden"
 REGENERATE = "python -m tests.golden writes the goldens anew"
@@ -203,7 +202,7 @@ class TestCommand:
         assert r"\leq 0.02451094" in out  # 0.024510933…, rounded up
 
     def test_a_failing_step_fails_the_command(self, capsys, monkeypatch):
-        monkeypatch.setattr("hsdp_symbolic.checks.is_zero", lambda residual: False)
+        monkeypatch.setattr("hsdp_symbolic.proof.checks.is_zero", lambda residual: False)
         code, out, _ = self.run(capsys, "prop:smooth_strcvx_clip:active", "--derivation")
         assert code == 1
         assert "proved by identity" not in out

@@ -10,17 +10,16 @@ import mpmath
 import pytest
 
 from hsdp_symbolic import labels, statement
-from hsdp_symbolic.enclosure import enclose
 from hsdp_symbolic.errors import HypothesisError, ValueTooLarge
-from hsdp_symbolic.letters import LETTERS
+from hsdp_symbolic.evaluate.enclosure import enclose
+from hsdp_symbolic.evaluate.program import compile_expression
 from hsdp_symbolic.nodes import undisplay
-from hsdp_symbolic.program import compile_expression
+from hsdp_symbolic.setting.letters import LETTERS
 from hsdp_symbolic.tex import latex, views
 from hsdp_symbolic.tex.macros import macro_name, macros
 from proofs_check.soundness import _draw, _split
-
-from .latex_reader import Book, Unreadable, holds, tokens
-from .oracle import tame
+from tests.latex_reader import Book, Unreadable, holds, tokens
+from tests.oracle import tame
 
 SETTINGS, DIGITS = 20, 15
 EXCLUDED = {

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from hsdp_symbolic.checks import Identity, Verdict
 from hsdp_symbolic.cli import main
+from hsdp_symbolic.proof.checks import Identity, Verdict
 from hsdp_symbolic.symbols import loss, q
 from proofs_check import ledger
 from proofs_check.ledger import Claim, Control, claims, coverage, examine

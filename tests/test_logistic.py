@@ -20,7 +20,7 @@ from hsdp_symbolic.catalogue import statements
 from hsdp_symbolic.cli import main
 from hsdp_symbolic.errors import ArgumentError
 from hsdp_symbolic.examples.logistic import BINARY, MULTICLASS, accuracy, demonstrate, make_data, train
-from hsdp_symbolic.losses import ClippedLogistic
+from hsdp_symbolic.experiment.losses import ClippedLogistic
 from hsdp_symbolic.meaning import Asks
 
 RUN = {

@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 
 from hsdp_symbolic import Setting, labels, statement
+from hsdp_symbolic.arithmetic.tape import CHUNK, Tape
 from hsdp_symbolic.errors import ArgumentError, HypothesisError, OutsideDoubleRange
-from hsdp_symbolic.tape import CHUNK, Tape
-
-from . import oracle
+from tests import oracle
 
 SMALLEST_NORMAL = 2.3e-308
 

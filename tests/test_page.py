@@ -10,7 +10,7 @@ import pytest
 from hsdp_symbolic import Setting, statement, statements
 from hsdp_symbolic.cli import main
 from hsdp_symbolic.errors import HsdpError
-from hsdp_symbolic.setting import PARAMETER_NAMES
+from hsdp_symbolic.setting.parameters import PARAMETER_NAMES
 from proofs_check.page import build
 from proofs_check.page.programs import OPERATIONS, live
 from tests.test_boxes import draw_point

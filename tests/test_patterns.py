@@ -12,8 +12,8 @@ import pytest
 
 from hsdp_symbolic import Setting, statement
 from hsdp_symbolic.errors import ArgumentError
-from hsdp_symbolic.hit_patterns import MAX_PATTERNS, count_patterns, patterns, quadratic_law
-from hsdp_symbolic.renyi import mixture_divergence
+from hsdp_symbolic.experiment.hit_patterns import MAX_PATTERNS, count_patterns, patterns, quadratic_law
+from hsdp_symbolic.experiment.renyi import mixture_divergence
 from hsdp_symbolic.sharper.minorant import pattern_bound, pattern_exact, pattern_upper, vertices
 
 

@@ -10,12 +10,11 @@ import pytest
 from sympy import Rational, Symbol, pi, sqrt
 
 from hsdp_symbolic import Setting, statement
-from hsdp_symbolic.checks import Verdict, surviving_mutants
-from hsdp_symbolic.positivity import Certified, Positive, certify, check
+from hsdp_symbolic.proof.checks import Verdict, surviving_mutants
+from hsdp_symbolic.proof.positivity import Certified, Positive, certify, check
 from hsdp_symbolic.symbols import gap, p, q
 from proofs_check.soundness import _rounding, compare, report, soundness
-
-from . import oracle
+from tests import oracle
 
 x, y, z = (Symbol(name, positive=True) for name in "xyz")
 
@@ -121,8 +120,8 @@ class TestSoundnessRun:
 
     @pytest.mark.parametrize("shift", [Fraction(1, 10**15), Fraction(-1, 10**15)])
     def test_a_shifted_enclosure_is_noticed(self, monkeypatch, figure_run, shift):
-        from hsdp_symbolic import enclosure
-        from hsdp_symbolic.enclosure import Enclosure
+        from hsdp_symbolic.evaluate import enclosure
+        from hsdp_symbolic.evaluate.enclosure import Enclosure
 
         real = enclosure._at_precision
 

@@ -22,7 +22,7 @@ from hsdp_symbolic.errors import (
     UnknownLabel,
     ValueTooLarge,
 )
-from hsdp_symbolic.setting import to_fraction
+from hsdp_symbolic.setting.gate import to_fraction
 
 GOOD = {"n": 50, "b": 2, "K": 40, "eta": "0.02", "lam": 1, "beta": 4, "sigma": 2, "S_g": 4}
 

@@ -11,15 +11,15 @@ import pytest
 from sympy import Rational
 
 from hsdp_symbolic import Setting, statement
-from hsdp_symbolic.attack import attack
-from hsdp_symbolic.checks import Verdict
-from hsdp_symbolic.enclosure import enclose, exact
 from hsdp_symbolic.errors import ArgumentError, HypothesisError
+from hsdp_symbolic.evaluate.enclosure import enclose, exact
+from hsdp_symbolic.evaluate.program import compile_expression
+from hsdp_symbolic.experiment.attack import attack
 from hsdp_symbolic.nodes import CyclicShifts, Pooled
-from hsdp_symbolic.program import compile_expression
-from hsdp_symbolic.prove import prove_over, replay
+from hsdp_symbolic.proof.checks import Verdict
 from hsdp_symbolic.sharper.fixed_order import best_split
 from hsdp_symbolic.symbols import c, u
+from proofs_check.prove import prove_over, replay
 
 TABLE = {
     ("shift:cyclic", 10, 0): "0.0047747779299173",
@@ -234,7 +234,7 @@ class TestPooled:
 
     @pytest.mark.parametrize(("g", "y"), [("1/3", "5"), ("1", "5"), ("7/2", "5"), ("3", "0"), ("1/3", "1e-300")])
     def test_views_agree(self, g, y):
-        from hsdp_symbolic.numeric import evaluate
+        from hsdp_symbolic.evaluate.numeric import evaluate
 
         program = compile_expression(Pooled(u, c))
         values = {"u": Fraction(g), "c": Fraction(y)}

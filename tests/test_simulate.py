@@ -16,7 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hsdp_symbolic import Setting, statement
-from hsdp_symbolic.attack import (
+from hsdp_symbolic.cli import main
+from hsdp_symbolic.errors import ArgumentError, HsdpError, MissingArgument, NoEstimate
+from hsdp_symbolic.experiment.attack import (
     FIGURE,
     Instance,
     attack,
@@ -28,11 +30,9 @@ from hsdp_symbolic.attack import (
     worst_instance,
     wrong_bounds,
 )
-from hsdp_symbolic.cli import main
-from hsdp_symbolic.comparison import compare
-from hsdp_symbolic.errors import ArgumentError, HsdpError, MissingArgument, NoEstimate
-from hsdp_symbolic.losses import ClippedLogistic, Custom, Huber, Quadratic, RidgeLogistic, measure
-from hsdp_symbolic.renyi import (
+from hsdp_symbolic.experiment.bound_and_truth import compare
+from hsdp_symbolic.experiment.losses import ClippedLogistic, Custom, Huber, Quadratic, RidgeLogistic, measure
+from hsdp_symbolic.experiment.renyi import (
     Mixture,
     from_samples,
     gaussian_divergence,
@@ -41,7 +41,7 @@ from hsdp_symbolic.renyi import (
     plug_in,
     rao_blackwell,
 )
-from hsdp_symbolic.simulate import CHUNK, SCHEMES, Chains, Experiment, simulate
+from hsdp_symbolic.experiment.simulate import CHUNK, SCHEMES, Chains, Experiment, simulate
 
 LOSS = Quadratic(1.0, 4.0)
 SHAPE = {"eta": 0.02, "sigma": 2.0}
@@ -269,7 +269,7 @@ class TestSimulation:
             np.testing.assert_allclose(gradient[row], plain + 0.5 * theta[row], rtol=1e-12)
 
     def test_an_interrupt_keeps_whole_chunks(self, monkeypatch):
-        from hsdp_symbolic import simulate as module
+        from hsdp_symbolic.experiment import simulate as module
 
         real, calls, lock = module._Program.run, iter(range(100)), threading.Lock()
 

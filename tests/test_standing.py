@@ -9,9 +9,9 @@ from hsdp_symbolic import Setting, accounting, standing, statement
 from hsdp_symbolic.accounting import candidates
 from hsdp_symbolic.accounting.candidates import SCHEMES, statements_of
 from hsdp_symbolic.catalogue import _check, labels, statements
-from hsdp_symbolic.checks import Identity
-from hsdp_symbolic.derivation import Step
 from hsdp_symbolic.meaning import BY_CONTRACTION, Asks, Neighbouring, Quantity, Released, Scheme
+from hsdp_symbolic.proof.checks import Identity
+from hsdp_symbolic.proof.derivation import Step
 from hsdp_symbolic.standing import ProofFails, digest, record, require_standing, verified, verify
 
 FALSE_STEP = Step("1 = 2", Identity(Integer(1), Integer(2)))

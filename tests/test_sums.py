@@ -11,14 +11,9 @@ import numpy as np
 import pytest
 
 from hsdp_symbolic import Setting, statement
-from hsdp_symbolic.engines import ENGINES, Arb, PaddedMpmath
-from hsdp_symbolic.errors import (
-    ArgumentError,
-    HypothesisError,
-    TooManySteps,
-)
-
-from . import oracle
+from hsdp_symbolic.arithmetic.engines import ENGINES, Arb, PaddedMpmath
+from hsdp_symbolic.errors import ArgumentError, HypothesisError, TooManySteps
+from tests import oracle
 
 
 @pytest.mark.parametrize("label", oracle.SUMS)
@@ -75,7 +70,7 @@ class TestRecursions:
             assert bracket.hi * (10**4 - 1) > 300
 
     def test_what_cannot_be_afforded_is_refused(self, monkeypatch):
-        monkeypatch.setattr("hsdp_symbolic.intervals.MAX_STEPS", 1024)
+        monkeypatch.setattr("hsdp_symbolic.evaluate.intervals.MAX_STEPS", 1024)
         run = Setting(n=10**6, b=1, K=10**6, eta="1e-9", lam=1, beta=1, sigma=1, S_g=1)
         with pytest.raises(TooManySteps, match="fewer epochs"):
             statement("thm:amp_samp_wo_replacement").enclose(run, alpha=2)
@@ -140,7 +135,7 @@ class TestSampledGaussian:
         assert found.relative_width <= Fraction(1, 10**20)
 
     def test_whole_orders_by_both_methods(self):
-        from hsdp_symbolic.intervals import Intervals
+        from hsdp_symbolic.evaluate.intervals import Intervals
 
         for engine in (Arb(128), PaddedMpmath(128)):
             with engine.working():

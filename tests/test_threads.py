@@ -24,13 +24,13 @@ import pytest
 from hsdp_symbolic import Enclosure, HsdpError, Setting, labels, statement
 from hsdp_symbolic.accounting import delta, delta_at, epsilon, epsilon_at, logistic, training_run
 from hsdp_symbolic.accounting.several import Part, epsilon_of_all
-from hsdp_symbolic.engines import MOST_TRIES, TURN, Arb, PaddedMpmath, SeriesArb, _elementary
+from hsdp_symbolic.arithmetic.engines import MOST_TRIES, TURN, Arb, PaddedMpmath, SeriesArb, _elementary
 from hsdp_symbolic.errors import NotRational, SeriesShortened
-from hsdp_symbolic.letters import PARAMETERS
-from hsdp_symbolic.prove import prove_over, replay
-from hsdp_symbolic.renyi.mixtures import Mixture, mixture_divergence
+from hsdp_symbolic.experiment.renyi.mixtures import Mixture, mixture_divergence
+from hsdp_symbolic.setting.letters import PARAMETERS
 from hsdp_symbolic.sharper.dynamic import bracket
 from hsdp_symbolic.sharper.minorant import pattern_upper
+from proofs_check.prove import prove_over, replay
 
 THREADS = 8
 _WRITTEN = """

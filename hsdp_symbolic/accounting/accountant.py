@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import ArgumentError
 from ..meaning import Scheme
-from ..setting import to_fraction
+from ..setting.gate import to_fraction
 from .candidates import check_neighbouring, check_scheme, needs_hidden_state
 from .conversion import admit_delta, admit_epsilon
 from .guarantee import Guarantee, bounds_for, delta, epsilon

@@ -15,9 +15,9 @@ from itertools import pairwise
 from typing import Any
 
 from ..errors import ArgumentError, HsdpError
-from ..letters import LARGEST_EXPONENT
 from ..progress import Ticker
 from ..setting import Setting
+from ..setting.letters import LARGEST_EXPONENT
 from .candidates import check_scheme
 from .conversion import admit_delta, admit_epsilon
 from .effort import admit_effort
@@ -166,7 +166,7 @@ class _Problem:
     def is_monotone(self, value: Any, letter: str, direction: int) -> bool:
         """Whether every bound for this run is proved to move in the wanted direction."""
         from .. import symbols
-        from ..monotone import trend
+        from ..proof.monotone import trend
 
         bounds = bounds_for(self.make(value), self.scheme, self.neighbouring).bounds
         trends = (trend(bound.statement.expr, getattr(symbols, letter)) for bound in bounds)

@@ -13,17 +13,17 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ..catalogue import labels, scheme_of, statement
-from ..enclosure import Enclosure
 from ..errors import ArgumentError, HsdpError, MissingArgument, TooManySteps
-from ..letters import LETTERS, PARAMETERS
+from ..evaluate.enclosure import Enclosure
 from ..meaning import SCHEMES, Neighbouring, Quantity, Released, Scheme
 from ..setting import Setting
+from ..setting.letters import LETTERS, PARAMETERS
 from ..standing import require_standing
 from ..statement import Statement
 from .effort import NORMAL, Effort, check_work, is_long, sketch, width
 
 if TYPE_CHECKING:
-    from ..arrays import Array
+    from ..setting.arrays import Array
 
 MOST_BATCHES_TRIED = 1000
 """Where it is not proved which batch is the worst, all are tried, up to this number."""
@@ -257,7 +257,7 @@ def _worst_places(found: Statement, last: int) -> Any:
     """The batches that can be worst by the proved trend of the statement in j0; None if it is unknown."""
     from sympy import Eq, Piecewise
 
-    from ..monotone import Trend, trend
+    from ..proof.monotone import Trend, trend
     from ..symbols import N, j0
 
     response = trend(found.expr, j0)

@@ -14,13 +14,13 @@ from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..doubles import double_above
-from ..enclosure import Enclosure, enclose
+from ..arithmetic.doubles import double_above
 from ..errors import ArgumentError
-from ..setting import admit, to_fraction
+from ..evaluate.enclosure import Enclosure, enclose
+from ..setting.gate import admit, to_fraction
 
 if TYPE_CHECKING:
-    from ..program import Program
+    from ..evaluate.program import Program
 
 Form = Literal["best", "mironov2017"]
 FORMS: Mapping[str, str] = {"best": "conversion:epsilon", "mironov2017": "conversion:mironov2017"}
@@ -69,7 +69,7 @@ def check_form(form: object) -> str:
 def program_of(label: str) -> Program:
     """A conversion, compiled."""
     from ..catalogue import statement
-    from ..program import compile_expression
+    from ..evaluate.program import compile_expression
 
     return compile_expression(statement(label).expr)
 
@@ -77,8 +77,8 @@ def program_of(label: str) -> Program:
 @cache
 def log_delta_program() -> Program:
     """log δ, whose exponential conversion:delta is: no double overflows."""
+    from ..evaluate.program import compile_expression
     from ..paper.conversion import log_delta
-    from ..program import compile_expression
 
     return compile_expression(log_delta())
 

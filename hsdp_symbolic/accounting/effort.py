@@ -11,7 +11,7 @@ from ..setting import Setting
 from ..statement import Statement
 
 if TYPE_CHECKING:
-    from ..arrays import Array
+    from ..setting.arrays import Array
     from ..sharper.dynamic import Programme
 
 
@@ -109,9 +109,9 @@ class _Long:
     """The one node of a statement that takes long, at a setting."""
 
     def __init__(self, found: Statement, setting: Setting) -> None:
-        from ..enclosure import exact
+        from ..evaluate.enclosure import exact
+        from ..evaluate.program import compile_expression
         from ..nodes import HitMoment, ShiftControl
-        from ..program import compile_expression
 
         (self._node,) = found.expr.atoms(ShiftControl, HitMoment)
         self.is_programme = isinstance(self._node, ShiftControl)
@@ -136,9 +136,9 @@ class _Long:
     def sketch(self, alphas: Array) -> Array:
         import numpy as np
 
-        from ..arrays import Samples
-        from ..numeric import evaluate_raw
-        from ..program import compile_expression
+        from ..evaluate.numeric import evaluate_raw
+        from ..evaluate.program import compile_expression
+        from ..setting.arrays import Samples
         from ..sharper import sketch
         from ..symbols import W1
 

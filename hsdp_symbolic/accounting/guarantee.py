@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..doubles import double_below
-from ..enclosure import Enclosure
+from ..arithmetic.doubles import double_below
 from ..errors import ArgumentError, HsdpError
-from ..letters import LETTERS
+from ..evaluate.enclosure import Enclosure
 from ..meaning import Neighbouring, Scheme
 from ..setting import Setting
+from ..setting.letters import LETTERS
 from .candidates import Bound, apply, check_neighbouring, check_scheme, covering, needs_hidden_state
 from .conversion import Form, Goal, admit_delta, admit_epsilon, check_form
 from .effort import NORMAL, Effort, TooMuchWork, admit_effort, rank
@@ -372,8 +372,8 @@ def margins(bound: Bound, order: Fraction | float | None) -> Iterator[Margin]:
 
 def _sides(hypothesis: Relational, values: dict[str, Fraction]) -> tuple[float, float, float]:
     """Both sides of a hypothesis in doubles, and the slack between them (rounded down)."""
-    from ..enclosure import value_of
-    from ..program import compile_expression
+    from ..evaluate.enclosure import value_of
+    from ..evaluate.program import compile_expression
 
     low, high = (value_of(compile_expression(side), values) for side in (hypothesis.lts, hypothesis.gts))
     slack = Enclosure(high.lo - low.hi, high.lo - low.hi).lower()

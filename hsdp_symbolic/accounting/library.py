@@ -12,8 +12,9 @@ from fractions import Fraction
 from typing import Any
 
 from ..errors import ArgumentError
-from ..letters import LARGEST_EXPONENT
-from ..setting import Setting, admit_positive, to_fraction
+from ..setting import Setting
+from ..setting.gate import admit_positive, to_fraction
+from ..setting.letters import LARGEST_EXPONENT
 from .run import TrainingRun, admit_count, admit_leftover, batches_in
 from .update import Clipped, Update, admit_loss
 

@@ -14,14 +14,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol
 
-from ..enclosure import Enclosure
 from ..errors import ArgumentError, HsdpError
+from ..evaluate.enclosure import Enclosure
 from ..progress import Ticker
 from .candidates import Bound
 from .conversion import Goal, admit_order
 
 if TYPE_CHECKING:
-    from ..arrays import Array
+    from ..setting.arrays import Array
 
 COARSE, FINE, ROUNDS = 33, 17, 9
 FLAT = 1e-11
@@ -170,8 +170,8 @@ def objective(bound: Curve, goal: Goal, alphas: Array) -> Array:
     """What is minimised (ε, or log δ), in float64; infinite where it is not known."""
     import numpy as np
 
-    from ..arrays import Samples
-    from ..numeric import evaluate_raw
+    from ..evaluate.numeric import evaluate_raw
+    from ..setting.arrays import Samples
 
     divergence = bound.numeric(alphas)
     known = divergence < _FINITE
@@ -303,7 +303,7 @@ def minimum(bound: Bound, goal: Goal, rtol: float = 1e-3, below: Fraction | None
     R increases with α (proved), and what is added to it falls until α = 1/δ (conversion:epsilon). So over a range
     of orders ε is at least R at its lower end plus the rest at its upper end: branch and bound.
     """
-    from ..monotone import Trend, trend
+    from ..proof.monotone import Trend, trend
     from ..symbols import alpha
 
     if goal.seeks != "epsilon" or goal.conversion != "best" or not 0 < goal.given < 1:

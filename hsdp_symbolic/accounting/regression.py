@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..meaning import Neighbouring
-from ..setting import admit_positive
+from ..setting.gate import admit_positive
 from .candidates import check_neighbouring, check_scheme, needs_hidden_state
 from .guarantee import Guarantee, epsilon
 from .library import REPLACE_ONE_FACTOR, training_run

@@ -8,9 +8,9 @@ from enum import StrEnum
 from fractions import Fraction
 
 from ..errors import ArgumentError
-from ..letters import LARGEST_EXPONENT
 from ..meaning import Scheme
 from ..setting import Setting
+from ..setting.letters import LARGEST_EXPONENT
 from .update import Clipped, Footing, ScalarLoss, SoftmaxLoss, Unclipped, Update, VouchedLipschitz
 
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from ..enclosure import Enclosure
 from ..errors import ArgumentError, HsdpError
+from ..evaluate.enclosure import Enclosure
 from ..setting import Setting
 from .candidates import Bound
 from .conversion import Goal, admit_delta, admit_epsilon
@@ -21,7 +21,7 @@ from .orders import admit_orders, best
 from .run import TrainingRun, admit_count
 
 if TYPE_CHECKING:
-    from ..arrays import Array
+    from ..setting.arrays import Array
     from .guarantee import Refuse
 
 

@@ -20,9 +20,10 @@ from typing import Any, Protocol
 
 from ..catalogue import statement as registered
 from ..errors import ArgumentError, HsdpError, HypothesisError
-from ..letters import LETTERS
 from ..meaning import Asks
-from ..setting import Setting, admit_positive, to_fraction
+from ..setting import Setting
+from ..setting.gate import admit_positive, to_fraction
+from ..setting.letters import LETTERS
 from ..standing import require_standing
 from ..statement import Statement
 
@@ -368,9 +369,9 @@ def never_bites(clip: Fraction, feature_norm: Fraction) -> bool:
 
 def gradient_bound(feature_norm: Fraction) -> str:
     """The largest norm of an unclipped softmax gradient (beside prop:smooth), in six digits, rounded up."""
-    from ..enclosure import value_of
+    from ..evaluate.enclosure import value_of
+    from ..evaluate.program import compile_expression
     from ..nodes import undisplay
-    from ..program import compile_expression
 
     ((_, expression),) = statement("prop:smooth").also
     found = value_of(compile_expression(undisplay(expression)), {"L": feature_norm})

@@ -28,7 +28,7 @@ from ..accounting.library import training_run
 from ..accounting.run import TrainingRun, admit_count, admit_leftover
 from ..accounting.several import Part, delta_of_all, epsilon_of_all
 from ..errors import ArgumentError
-from ..setting import to_fraction
+from ..setting.gate import to_fraction
 
 RELATION = "replace_one"
 

@@ -13,7 +13,7 @@ from torch import nn
 
 from ..accounting.update import ScalarLoss, SoftmaxLoss
 from ..errors import ArgumentError, HsdpError
-from ..setting import to_fraction
+from ..setting.gate import to_fraction
 
 NORM_TOLERANCE = to_fraction("tolerance", "1e-6")
 """An input scaled to norm L in single precision may exceed L by this much of it; where it does, L is taken larger."""

@@ -15,7 +15,7 @@ import torch
 from opacus.optimizers import DPOptimizer, DPPerLayerOptimizer
 
 from ..errors import ArgumentError, HsdpError
-from ..setting import to_fraction
+from ..setting.gate import to_fraction
 from .observe_layer import LayerObserver, keep_hooks
 from .observe_loader import LoaderObserver, random_state
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..accounting.update import ScalarLoss, SoftmaxLoss, Update, never_bites
 from ..meaning import Scheme
-from ..setting import to_fraction
+from ..setting.gate import to_fraction
 from .observe_layer import LayerObserver
 from .observe_loader import LoaderObserver, Order
 from .observe_optimizer import PLAIN, OptimizerObserver

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ArgumentError
-from ..letters import PARAMETERS
+from ..setting.letters import PARAMETERS
 from .common import Command
 from .guarantee import by_composition, json_number, record, report, rounded_up
 
@@ -264,7 +264,7 @@ def _calibrate(arguments: argparse.Namespace) -> int:
 
 def _written(value: Fraction) -> float:
     """The double that is written as `value` is, digit by digit; for too many digits, the least double above it."""
-    from ..doubles import double_above
+    from ..arithmetic.doubles import double_above
 
     near = float(value)
     return near if Fraction(repr(near)) == value else double_above(value)

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable
 from typing import Any
 
-from ..letters import ARGUMENTS, PARAMETERS
+from ..setting.letters import ARGUMENTS, PARAMETERS
 
 Command = Callable[[str, Callable[[argparse.Namespace], int], str], argparse.ArgumentParser]
 """Adds a command: its name, what runs it, and one line of help."""

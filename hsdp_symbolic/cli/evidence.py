@@ -74,7 +74,7 @@ def _errata(arguments: argparse.Namespace) -> int:
 
 
 def _prove(arguments: argparse.Namespace) -> int:
-    from ..prove import BoxProof, prove_over, replay
+    from proofs_check.prove import BoxProof, prove_over, replay
 
     if arguments.replay:
         proof = BoxProof.load(arguments.replay)

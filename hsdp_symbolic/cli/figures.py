@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import ArgumentError
 from ..progress import Ticker
-from ..setting import PARAMETER_NAMES, admit
+from ..setting.gate import admit
+from ..setting.parameters import PARAMETER_NAMES
 from .common import Command
 
 if TYPE_CHECKING:

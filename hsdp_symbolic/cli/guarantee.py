@@ -16,7 +16,7 @@ def rounded_up(value: float) -> str:
     """A double in seven significant digits, rounded upwards."""
     if not math.isfinite(value) or value == 0:
         return f"{value:g}"
-    from ..enclosure import Enclosure
+    from ..evaluate.enclosure import Enclosure
 
     exact = Fraction(value)
     return f"{float(Enclosure(exact, exact).decimals(7)[1]):.7g}"

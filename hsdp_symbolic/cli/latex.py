@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from ..errors import ArgumentError
-from ..letters import PARAMETERS
+from ..setting.letters import PARAMETERS
 from .common import Command, add_letters, letters
 
 if TYPE_CHECKING:

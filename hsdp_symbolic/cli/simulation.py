@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 
-from ..letters import PARAMETERS
+from ..setting.letters import PARAMETERS
 from .common import Command, add_letters, letters
 
 
@@ -41,7 +41,7 @@ def register(command: Command) -> None:
 
 
 def _simulate(arguments: argparse.Namespace) -> int:
-    from ..comparison import compare
+    from ..experiment.bound_and_truth import compare
     from ..setting import Setting
 
     given = letters(arguments)
@@ -68,7 +68,7 @@ def _simulate(arguments: argparse.Namespace) -> int:
 
 
 def _attack(arguments: argparse.Namespace) -> int:
-    from ..attack import campaign
+    from ..experiment.attack import campaign
 
     rows = [row.record() for row in campaign(arguments.label)]
     if arguments.json:
@@ -83,7 +83,7 @@ def _attack(arguments: argparse.Namespace) -> int:
 
 
 def _tightness(arguments: argparse.Namespace) -> int:
-    from ..attack import FIGURE, tightness
+    from ..experiment.attack import FIGURE, tightness
 
     rows = tightness()
     if arguments.json:

@@ -7,7 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ArgumentError
-from ..letters import ARGUMENTS, PARAMETERS
+from ..setting.letters import ARGUMENTS, PARAMETERS
 from .common import EXAMPLE, Command, add_letters, letters
 
 if TYPE_CHECKING:
@@ -101,7 +101,8 @@ def _abbreviations(found: Statement) -> str:
 
 def _eval(arguments: argparse.Namespace) -> int:
     from ..catalogue import statement
-    from ..setting import Setting, admit
+    from ..setting import Setting
+    from ..setting.gate import admit
 
     found = statement(arguments.label)
     given = letters(arguments)
@@ -172,6 +173,6 @@ def _float_or_none(found: Statement, run: Setting, extra: dict[str, str]) -> flo
 
 def _digits_for(rtol: str) -> int:
     """Enough significant digits for a bracket of this relative width not to be blurred by its own printing."""
-    from ..setting import to_fraction
+    from ..setting.gate import to_fraction
 
     return len(str(int(1 / to_fraction("rtol", rtol)))) + 1

@@ -13,11 +13,11 @@ import numpy as np
 
 from ..accounting.regression import LogisticPrivacy, logistic_privacy
 from ..accounting.run import admit_count
-from ..arrays import Array
 from ..errors import ArgumentError
-from ..losses import ClippedLogistic
+from ..experiment.losses import ClippedLogistic
 from ..progress import Ticker
-from ..setting import to_fraction
+from ..setting.arrays import Array
+from ..setting.gate import to_fraction
 
 DELTA = "1e-5"
 FEATURES = 4

@@ -6,10 +6,10 @@ from functools import cache
 
 from sympy import Eq, Integer, Lt, Piecewise, Rational, sqrt
 
-from ..checks import AtPoint, Identity, Slack
-from ..derivation import Derivation
 from ..meaning import BY_STRONG_CONVEXITY, Asks, Neighbouring, Quantity, Released, Terms
 from ..nodes import Dot, Over, Plus, SampledGaussian, times
+from ..proof.checks import AtPoint, Identity, Slack
+from ..proof.derivation import Derivation
 from ..statement import Statement
 from ..symbols import (
     ABBREVIATIONS,

@@ -10,10 +10,10 @@ from functools import cache
 
 from sympy import Expr, Integer, binomial, exp, log
 
-from ..checks import Identity, Induction
-from ..derivation import Derivation
 from ..meaning import COMPOSITION, Quantity
 from ..nodes import Dot, LogMix, Over, Plus, times
+from ..proof.checks import Identity, Induction
+from ..proof.derivation import Derivation
 from ..statement import Statement
 from ..symbols import (
     ABBREVIATIONS,

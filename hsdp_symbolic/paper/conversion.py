@@ -10,10 +10,10 @@ from functools import cache
 
 from sympy import Expr, Integer, diff, exp, log
 
-from ..checks import Slack
-from ..derivation import Derivation
 from ..meaning import Quantity
 from ..nodes import Dot, Over, Plus
+from ..proof.checks import Slack
+from ..proof.derivation import Derivation
 from ..statement import Statement
 from ..symbols import R, alpha, delta, epsilon, excess, falling, mu, nu
 from .fixed_order import ORDER

@@ -10,10 +10,10 @@ from functools import cache
 
 from sympy import Expr, Ge, Gt, Integer, Le, Rational
 
-from ..checks import AtPoint, Identity, Induction, Limit, Slack
-from ..derivation import Derivation
 from ..meaning import BY_CONTRACTION, BY_CONVEXITY, Quantity
 from ..nodes import Dot, FirstEpoch, GeometricSum, Over, Plus, times, undisplay
+from ..proof.checks import AtPoint, Identity, Induction, Limit, Slack
+from ..proof.derivation import Derivation
 from ..statement import Statement
 from ..symbols import (
     K,

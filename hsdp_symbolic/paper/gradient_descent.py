@@ -12,10 +12,10 @@ from functools import cache
 from sympy import Expr, Integer, exp
 from sympy.core.symbol import Str
 
-from ..checks import Induction, Slack
-from ..derivation import Derivation
 from ..meaning import BY_STRONG_CONVEXITY, Quantity
 from ..nodes import Compounded, Dot, Expm1, GeometricSum, Named, Over, Plus, PowerSum, times
+from ..proof.checks import Induction, Slack
+from ..proof.derivation import Derivation
 from ..statement import Statement
 from ..symbols import (
     ABBREVIATIONS,

@@ -10,10 +10,10 @@ from functools import cache
 
 from sympy import Expr, Integer, Matrix, Or, Rational, diff, exp, log, sqrt
 
-from ..checks import Slack
-from ..derivation import Derivation
 from ..meaning import FEATURES, Asks, Neighbouring, Quantity, Released, Terms
 from ..nodes import Dot, GeometricSum, Over, Plus, times, undisplay
+from ..proof.checks import Slack
+from ..proof.derivation import Derivation
 from ..statement import Statement
 from ..symbols import (
     ABBREVIATIONS,

@@ -11,10 +11,10 @@ from functools import cache
 from sympy import Expr, Gt, Integer
 from sympy.core.relational import Relational
 
-from ..checks import Identity, Induction, Limit, Slack, domain_of
-from ..derivation import Derivation
 from ..meaning import Asks, Neighbouring, Quantity
 from ..nodes import Dot, GeometricSum, Over, Plus, times
+from ..proof.checks import Identity, Induction, Limit, Slack, domain_of
+from ..proof.derivation import Derivation
 from ..statement import Statement
 from ..symbols import (
     ABBREVIATIONS,

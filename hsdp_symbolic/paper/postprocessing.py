@@ -11,10 +11,10 @@ from functools import cache
 
 from sympy import Derivative, Eq, Expr, Integer, Lambda, Lt, Piecewise, Rational, diff, exp, integrate, log, pi
 
-from ..checks import AtPoint, Certificate, Identity, Slack, SolvesPDE
-from ..derivation import Derivation
 from ..meaning import Quantity
 from ..nodes import Dot, Over, Plus, times
+from ..proof.checks import AtPoint, Certificate, Identity, Slack, SolvesPDE
+from ..proof.derivation import Derivation
 from ..statement import Statement
 from ..symbols import (
     ABBREVIATIONS,

@@ -9,10 +9,10 @@ from functools import cache
 
 from sympy import Expr, Integer
 
-from ..checks import Induction
-from ..derivation import Derivation
 from ..meaning import Quantity
 from ..nodes import Dot, GeometricSum, Over, Plus, times
+from ..proof.checks import Induction
+from ..proof.derivation import Derivation
 from ..statement import Statement
 from ..symbols import (
     K,

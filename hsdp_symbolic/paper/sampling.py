@@ -11,10 +11,10 @@ from functools import cache
 from sympy import Expr, Integer, binomial, diff, exp, log
 from sympy.core.symbol import Str
 
-from ..checks import Slack
-from ..derivation import Derivation
 from ..meaning import BY_CONTRACTION, Quantity
 from ..nodes import Accumulated, Dot, GeometricSum, LogMix, Named, Over, Plus, times
+from ..proof.checks import Slack
+from ..proof.derivation import Derivation
 from ..statement import Statement
 from ..symbols import (
     K,

@@ -6,10 +6,10 @@ from functools import cache
 
 from sympy import Integer, diff, exp, factorial, log
 
-from ..checks import Slack
-from ..derivation import Derivation
 from ..meaning import BY_CONTRACTION, Quantity
 from ..nodes import Dot, FirstEpoch, GeometricSum, LogAverage, LogMeanExp, LogMix, Over, Plus, times, undisplay
+from ..proof.checks import Slack
+from ..proof.derivation import Derivation
 from ..statement import Statement
 from ..symbols import (
     R1,

@@ -6,7 +6,8 @@ from fractions import Fraction
 from typing import Any
 
 from ..errors import ArgumentError
-from ..setting import PARAMETER_NAMES, Setting
+from ..setting import Setting
+from ..setting.parameters import PARAMETER_NAMES
 from ..statement import Statement
 from .describe import Curve, Request, Style
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ..algebra import close_sums
 from ..catalogue import statement
-from ..enclosure import Enclosure, enclose
 from ..errors import ArgumentError
-from ..program import compile_expression
+from ..evaluate.enclosure import Enclosure, enclose
+from ..evaluate.program import compile_expression
 from ..progress import Ticker
+from ..proof.algebra import close_sums
 from ..setting import Setting
 from ..statement import Statement
 from .describe import Curve
@@ -76,7 +76,7 @@ def _continued(source: str | Statement, run: Setting, arguments: tuple[tuple[str
 @cache
 def _worst(source: str, run: Setting, arguments: tuple[tuple[str, Any], ...]) -> Enclosure:
     """The worst divergence an attack finds, to 12 digits: the last ones of a search depend on the machine."""
-    from ..attack import attack
+    from ..experiment.attack import attack
 
     chosen = dict(arguments)
     found = attack(source, run.replace(K=chosen["K"]), chosen["alpha"], place=chosen.get("j0")).found

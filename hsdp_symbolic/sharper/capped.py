@@ -12,12 +12,12 @@ from functools import cache
 from sympy import Expr, Integer, diff
 from sympy.core.symbol import Str
 
-from ..checks import Slack
-from ..derivation import Derivation
 from ..meaning import BY_CONTRACTION, Quantity
 from ..nodes import CappedMoment, Dot, Named, Over
 from ..paper.fixed_order import EPOCHS, ORDER
 from ..paper.lsi import STRONGLY_CONVEX
+from ..proof.checks import Slack
+from ..proof.derivation import Derivation
 from ..statement import Statement
 from ..symbols import (
     K,

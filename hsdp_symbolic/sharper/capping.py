@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..arrays import Array
-from ..engines import Engine, Unbounded
+from ..arithmetic.engines import Engine, Unbounded
 from ..errors import TooManySteps
+from ..setting.arrays import Array
 
 if TYPE_CHECKING:
-    from ..intervals import Intervals
+    from ..evaluate.intervals import Intervals
 
 MAX_STEPS = 2 * 10**5
 LONG = 512

@@ -10,10 +10,10 @@ from functools import cache
 
 from sympy import Integer, diff, exp, log
 
-from ..checks import Slack
-from ..derivation import Derivation
 from ..meaning import Quantity
 from ..nodes import Dot, Plus
+from ..proof.checks import Slack
+from ..proof.derivation import Derivation
 from ..statement import Statement
 from ..symbols import (
     L,

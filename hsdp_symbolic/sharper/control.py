@@ -13,12 +13,12 @@ from typing import Any
 from sympy import Expr, Integer, Symbol, diff, exp, log
 from sympy.core.symbol import Str
 
-from ..checks import Slack
-from ..derivation import Derivation
 from ..meaning import BY_CONTRACTION, Quantity
 from ..nodes import Dot, Named, Over, Plus, ShiftControl
 from ..paper.fixed_order import EPOCHS, ORDER
 from ..paper.lsi import STRONGLY_CONVEX
+from ..proof.checks import Slack
+from ..proof.derivation import Derivation
 from ..statement import Statement
 from ..symbols import (
     W1,

@@ -10,8 +10,6 @@ from functools import cache
 
 from sympy import Expr, Integer
 
-from ..checks import Induction, Slack
-from ..derivation import Derivation
 from ..meaning import BY_CONTRACTION, BY_STRONG_CONVEXITY, Quantity
 from ..nodes import CyclicShifts, Dot, GeometricSum, Over, Pooled, times
 from ..paper import gaussian
@@ -19,6 +17,8 @@ from ..paper.fixed_order import EPOCHS, ORDER
 from ..paper.lsi import STRONGLY_CONVEX, lsi_strongly_convex, noisy_step
 from ..paper.postprocessing import one_step
 from ..paper.quadratic import full_batch
+from ..proof.checks import Induction, Slack
+from ..proof.derivation import Derivation
 from ..statement import Statement
 from ..symbols import (
     ABBREVIATIONS,

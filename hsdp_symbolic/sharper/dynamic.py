@@ -19,11 +19,11 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array
-from ..doubles import double_above, double_below
+from ..arithmetic.doubles import double_above, double_below
+from ..arithmetic.rounded import UNIT, log_mix, require_nearest_arrays
 from ..errors import ArgumentError, TooManySteps
 from ..progress import Ticker
-from ..rounded import UNIT, log_mix, require_nearest_arrays
+from ..setting.arrays import Array
 
 MAX_STEPS = 3 * 10**4
 """Steps that are followed one by one; what has not settled by then is refused."""

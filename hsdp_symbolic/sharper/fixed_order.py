@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING
 
 from sympy import Expr, Ge, Integer
 
-from ..checks import Induction, Slack
-from ..derivation import Derivation
 from ..meaning import BY_CONTRACTION, Quantity
 from ..nodes import Dot, FirstEpoch, GeometricSum, LogAverage, LogMeanExp, Over, Plus, PowerSum, times, undisplay
 from ..paper.fixed_order import (
@@ -28,6 +26,8 @@ from ..paper.fixed_order import (
 )
 from ..paper.lsi import STRONGLY_CONVEX
 from ..paper.shuffle import first_term_comes_out, mixture_of_exponentials, over_batches
+from ..proof.checks import Induction, Slack
+from ..proof.derivation import Derivation
 from ..statement import Statement
 from ..symbols import K, N, Y, alpha, gap, i, j, j0, m, p, q, split
 

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array
-from ..engines import Engine, Unbounded
+from ..arithmetic.engines import Engine, Unbounded
 from ..errors import OutsideDoubleRange, TooManySteps, ValueTooLarge
 from ..progress import Ticker
+from ..setting.arrays import Array
 
 MAX_WORK = 8 * 10**6
 """Terms, draws times counts of misses, that an enclosure is ready to compute one by one."""

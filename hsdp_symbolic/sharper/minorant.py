@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array
-from ..doubles import double_above
-from ..engines import Arb
+from ..arithmetic.doubles import double_above
+from ..arithmetic.engines import Arb
 from ..errors import ArgumentError
 from ..progress import Ticker
-from ..setting import to_fraction
+from ..setting.arrays import Array
+from ..setting.gate import to_fraction
 
 _ROUNDS = 64
 """Vectorised passes before what is left is scanned point by point."""

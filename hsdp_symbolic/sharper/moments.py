@@ -12,29 +12,14 @@ from functools import cache
 from sympy import Expr, Integer, binomial, diff, exp
 from sympy.core.symbol import Str
 
-from ..checks import Slack
-from ..derivation import Derivation
 from ..meaning import BY_CONTRACTION, Quantity
 from ..nodes import Dot, HitMoment, Named, Over, Plus
 from ..paper.fixed_order import EPOCHS, ORDER
 from ..paper.lsi import STRONGLY_CONVEX
+from ..proof.checks import Slack
+from ..proof.derivation import Derivation
 from ..statement import Statement
-from ..symbols import (
-    K,
-    N,
-    alpha,
-    b,
-    gap,
-    level,
-    moments,
-    n,
-    p,
-    q,
-    rate,
-    rho0,
-    shrink,
-    u,
-)
+from ..symbols import K, N, alpha, b, gap, level, moments, n, p, q, rate, rho0, shrink, u
 from .pattern import BATCHES, after_hit, after_miss
 
 KAPPA = alpha * (alpha - 1)

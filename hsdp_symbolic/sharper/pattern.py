@@ -12,13 +12,13 @@ from functools import cache
 
 from sympy import Expr, Integer, sqrt
 
-from ..checks import Certificate, Slack
-from ..derivation import Derivation
 from ..meaning import BY_CONTRACTION, Quantity
 from ..nodes import Dot, Over, times
 from ..paper import gaussian
 from ..paper.fixed_order import ORDER
 from ..paper.lsi import STRONGLY_CONVEX
+from ..proof.checks import Certificate, Slack
+from ..proof.derivation import Derivation
 from ..statement import Statement
 from ..symbols import (
     S_g,

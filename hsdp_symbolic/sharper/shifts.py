@@ -14,14 +14,14 @@ from sympy import Expr, Integer, fraction
 from sympy.core.relational import Relational
 from sympy.core.symbol import Str
 
-from ..checks import Certificate, Induction, Limit, Slack
-from ..derivation import Derivation
 from ..meaning import BY_CONTRACTION, BY_CONVEXITY, Quantity
 from ..nodes import CyclicShifts, Dot, GeometricSum, LogAverage, LogMeanExp, Named, Over, Plus, Pooled, times
 from ..paper import gaussian
 from ..paper.fixed_order import BATCH, EPOCHS, ORDER, STEP_COST, batch_in_range
 from ..paper.lsi import CONVEX_STEP, STRONGLY_CONVEX, contraction
 from ..paper.shuffle import mixture_of_exponentials, over_batches
+from ..proof.checks import Certificate, Induction, Limit, Slack
+from ..proof.derivation import Derivation
 from ..statement import Statement
 from ..symbols import (
     ABBREVIATIONS,

@@ -14,9 +14,9 @@ from threading import Lock
 
 import numpy as np
 
-from ..arrays import Array
 from ..errors import HsdpError
 from ..progress import Ticker
+from ..setting.arrays import Array
 from .dynamic import LEAST_COST, MOST_COST, SETTLED, Programme, grid
 from .hits import log_moments
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..catalogue import labels, statement
-from ..letters import LETTERS
 from ..progress import Ticker
+from ..setting.letters import LETTERS
 from ..symbols import ABBREVIATIONS, COSTS, TEX, N, m, sigma2
 from .printer import PaperPrinter
 from .views import Display, derivation, display, hypotheses, render, words

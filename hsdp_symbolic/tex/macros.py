@@ -16,7 +16,7 @@ from sympy import Symbol
 
 from ..catalogue import labels, statement
 from ..errors import UnsupportedNode
-from ..letters import LETTERS
+from ..setting.letters import LETTERS
 from ..symbols import ABBREVIATIONS, TEX, sigma, sigma2
 from .printer import PaperPrinter
 from .views import statement_rows

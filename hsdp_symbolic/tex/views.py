@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from sympy import Expr, Symbol
 
 from .. import symbols
-from ..checks import ALL_PARAMETERS, Check, Cited, Evidence, Induction, Limit, Method
 from ..errors import HsdpError
-from ..letters import LETTERS
 from ..nodes import FirstEpoch, SampledGaussian
+from ..proof.checks import ALL_PARAMETERS, Check, Cited, Evidence, Induction, Limit, Method
+from ..setting.letters import LETTERS
 from .layout import rows
 from .printer import PaperPrinter, number
 from .words import to_latex, to_markdown
@@ -178,8 +178,8 @@ def values(statement: Statement, setting: Setting, digits: int = 12, **arguments
 
 def _by_symbol(exact: Mapping[str, Fraction]) -> dict[Symbol, Fraction]:
     """The values of the letters, and of the abbreviations they determine."""
-    from ..enclosure import exact as evaluate
-    from ..program import compile_expression
+    from ..evaluate.enclosure import exact as evaluate
+    from ..evaluate.program import compile_expression
 
     found = {symbol: exact[symbol.name] for symbol in symbols.TEX if symbol.name in exact}
     for symbol, meaning in symbols.ABBREVIATIONS.items():

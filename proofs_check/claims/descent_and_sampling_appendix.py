@@ -7,14 +7,14 @@ from fractions import Fraction
 from sympy import Expr, Integer, Integral, Le, Lt, Rational, exp
 
 from hsdp_symbolic import Setting, statement
-from hsdp_symbolic.checks import AtPoint, Certificate, Check, Identity, Induction, Slack
+from hsdp_symbolic.experiment.renyi import Mixture, mixture_divergence
 from hsdp_symbolic.nodes import GeometricSum, undisplay
 from hsdp_symbolic.paper import gaussian
 from hsdp_symbolic.paper.fixed_order import first_term
 from hsdp_symbolic.paper.lsi import STEP_CONTRACTS, noisy_step
 from hsdp_symbolic.paper.sampling import BATCH_WITHOUT
-from hsdp_symbolic.positivity import Positive
-from hsdp_symbolic.renyi import Mixture, mixture_divergence
+from hsdp_symbolic.proof.checks import AtPoint, Certificate, Check, Identity, Induction, Slack
+from hsdp_symbolic.proof.positivity import Positive
 from hsdp_symbolic.symbols import (
     ABBREVIATIONS,
     K,

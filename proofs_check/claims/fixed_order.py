@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sympy import Integer
 
-from hsdp_symbolic.checks import Certificate, Slack
 from hsdp_symbolic.nodes import GeometricSum
+from hsdp_symbolic.proof.checks import Certificate, Slack
 from hsdp_symbolic.symbols import K, N, epoch_cost, m, p, q
 
 from ..ledger import Claim

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from hsdp_symbolic.checks import Identity
 from hsdp_symbolic.nodes import GeometricSum
+from hsdp_symbolic.proof.checks import Identity
 from hsdp_symbolic.symbols import K, e_small
 
 from ..ledger import Claim

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sympy import Le, Matrix, Rational, eye
 
 from hsdp_symbolic import statement
-from hsdp_symbolic.checks import AtPoint, Check
+from hsdp_symbolic.proof.checks import AtPoint, Check
 
 from ..ledger import Claim
 

@@ -23,8 +23,8 @@ from sympy import (
 )
 
 from hsdp_symbolic import Setting, statement
-from hsdp_symbolic.checks import AtPoint, Certificate, Check, Cited, Identity, Slack
-from hsdp_symbolic.positivity import Positive
+from hsdp_symbolic.proof.checks import AtPoint, Certificate, Check, Cited, Identity, Slack
+from hsdp_symbolic.proof.positivity import Positive
 from hsdp_symbolic.symbols import (
     ABBREVIATIONS,
     K,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sympy import Integer, Lt, Rational, exp
 
 from hsdp_symbolic import statement
-from hsdp_symbolic.checks import AtPoint
+from hsdp_symbolic.proof.checks import AtPoint
 from hsdp_symbolic.symbols import alpha, rate, rho0
 
 from ..ledger import Claim

@@ -5,8 +5,8 @@ from __future__ import annotations
 from sympy import Integer
 
 from hsdp_symbolic import statement
-from hsdp_symbolic.checks import Certificate, Check, Identity, Induction, Limit, Slack
 from hsdp_symbolic.nodes import CyclicShifts, GeometricSum, LogMeanExp, Pooled
+from hsdp_symbolic.proof.checks import Certificate, Check, Identity, Induction, Limit, Slack
 from hsdp_symbolic.sharper.shifts import chord
 from hsdp_symbolic.symbols import (
     K,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sympy import Le, Rational, exp
 
-from hsdp_symbolic.checks import AtPoint, Certificate, Identity, Slack
 from hsdp_symbolic.nodes import GeometricSum
+from hsdp_symbolic.proof.checks import AtPoint, Certificate, Identity, Slack
 from hsdp_symbolic.symbols import R1, R2, alpha, j, mu, nu, p
 
 from ..ledger import Claim

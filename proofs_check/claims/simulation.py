@@ -12,9 +12,9 @@ from sympy import Ge, Rational
 from sympy.core.relational import Relational
 
 from hsdp_symbolic import Setting
-from hsdp_symbolic.attack import FIGURE, Attack, attack, targets
-from hsdp_symbolic.checks import Check, Evidence, Method, Verdict
-from hsdp_symbolic.comparison import Comparison, compare
+from hsdp_symbolic.experiment.attack import FIGURE, Attack, attack, targets
+from hsdp_symbolic.experiment.bound_and_truth import Comparison, compare
+from hsdp_symbolic.proof.checks import Check, Evidence, Method, Verdict
 from hsdp_symbolic.symbols import R, claimed
 
 from ..ledger import Claim

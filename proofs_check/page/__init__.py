@@ -14,9 +14,11 @@ from typing import Any
 
 from hsdp_symbolic.catalogue import statements
 from hsdp_symbolic.files import require_writable_folder, write_atomically
-from hsdp_symbolic.letters import LETTERS
 from hsdp_symbolic.progress import progress
-from hsdp_symbolic.setting import PARAMETER_NAMES, Setting, admit
+from hsdp_symbolic.setting import Setting
+from hsdp_symbolic.setting.gate import admit
+from hsdp_symbolic.setting.letters import LETTERS
+from hsdp_symbolic.setting.parameters import PARAMETER_NAMES
 
 from ..ledger import Entry
 from ..report import examine_all

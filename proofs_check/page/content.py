@@ -10,11 +10,11 @@ from typing import Any
 
 from latex2mathml.converter import convert
 
-from hsdp_symbolic.checks import Evidence
 from hsdp_symbolic.errors import HsdpError
 from hsdp_symbolic.plots import NEW, PAPER, Figure, Request
 from hsdp_symbolic.plots.draw import render
 from hsdp_symbolic.progress import progress
+from hsdp_symbolic.proof.checks import Evidence
 from hsdp_symbolic.setting import Setting
 from hsdp_symbolic.statement import Statement
 from hsdp_symbolic.tex import latex

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from hsdp_symbolic.program import Program, compile_expression
+from hsdp_symbolic.evaluate.program import Program, compile_expression
 from hsdp_symbolic.statement import Statement
 from hsdp_symbolic.tex import latex
 

@@ -10,9 +10,8 @@ import pytest
 
 from hsdp_symbolic import statement
 from hsdp_symbolic.sharper.minorant import pattern_bound
-
-from .bench_numeric import best_of
-from .bench_statements import report
+from tests.benchmarks.bench_numeric import best_of
+from tests.benchmarks.bench_statements import report
 
 
 @pytest.mark.parametrize(("label", "most"), [("control:without_replacement", 0.03215), ("control:reshuffle", 0.0196)])

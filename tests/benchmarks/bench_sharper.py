@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from hsdp_symbolic import Setting, statement
-
-from .bench_numeric import best_of
+from tests.benchmarks.bench_numeric import best_of
 
 POINTS = 10**6
 

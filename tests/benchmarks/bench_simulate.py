@@ -11,8 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from hsdp_symbolic.losses import Quadratic
-from hsdp_symbolic.simulate import CHUNK, SCHEMES, Experiment, simulate
+from hsdp_symbolic.experiment.losses import Quadratic
+from hsdp_symbolic.experiment.simulate import CHUNK, SCHEMES, Experiment, simulate
 
 CHAINS, UPDATES = 16 * CHUNK, 250
 

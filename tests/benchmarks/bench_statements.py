@@ -10,8 +10,7 @@ import numpy as np
 from dp_accounting.rdp import rdp_privacy_accountant
 
 from hsdp_symbolic import Setting, statement
-
-from .bench_numeric import best_of
+from tests.benchmarks.bench_numeric import best_of
 
 ORDERS = list(range(2, 65))
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentError, NoEstimate
+from ...errors import ArgumentError, NoEstimate
 from ..simulate import Chains
 
 GROUPS = 50

@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import ArgumentError, HsdpError, MissingArgument
+from ..setting import Setting
+from ..setting.gate import admit
+from ..setting.letters import LETTERS
 from .attack import SAMPLED, Instance, bound_of, divergence, scheme_of
-from .errors import ArgumentError, HsdpError, MissingArgument
-from .letters import LETTERS
 from .losses import ClippedLogistic, Quadratic
 from .renyi import Estimate, from_samples, grid_divergence, plug_in, rao_blackwell
-from .setting import Setting, admit
 from .simulate import Chains, Experiment, simulate
 
 METHODS = ("rao_blackwell", "samples", "plug_in")
@@ -139,7 +140,7 @@ def _quadratic(run: Setting, scheme: str, place: int) -> Experiment:
 
 def _logistic(run: Setting, letters: dict[str, Any]) -> tuple[Experiment, float]:
     """Softmax regression on one feature; the records differ in feature and label."""
-    from .catalogue import statement
+    from ..catalogue import statement
 
     needed = {name: letters[name] for name in statement("cor:logistic").needs if name in letters}
     bound = statement("cor:logistic").upper(run, **needed)

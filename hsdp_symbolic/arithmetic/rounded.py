@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .arrays import Array
+from ..errors import RoundingMode
+from ..setting.arrays import Array
 from .doubles import require_nearest
-from .errors import RoundingMode
 
 UNIT = 2.0**-53
 """The largest relative error of one rounding."""

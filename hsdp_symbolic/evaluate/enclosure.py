@@ -8,10 +8,10 @@ from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Dec
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from .doubles import double_above, double_below
-from .engines import ENGINES, Engine, Unbounded
-from .errors import ArgumentError, EnginesDisagree, NotRational, PrecisionExhausted
-from .setting import to_fraction
+from ..arithmetic.doubles import double_above, double_below
+from ..arithmetic.engines import ENGINES, Engine, Unbounded
+from ..errors import ArgumentError, EnginesDisagree, NotRational, PrecisionExhausted
+from ..setting.gate import to_fraction
 
 if TYPE_CHECKING:
     from .program import Program

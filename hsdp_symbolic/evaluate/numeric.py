@@ -18,14 +18,14 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, Samples
+from ..arithmetic.engines import Arb
+from ..arithmetic.tape import Tape, Traced, at_most, bound
+from ..errors import ArgumentError, OutsideDoubleRange, UnsupportedNode
+from ..setting.arrays import Array, Samples
+from ..special import accumulated, compounded, log_mean_exp, log_mix, pooled, powers, sampled_gaussian
 from .enclosure import certainly, exact, value_of
-from .engines import Arb
-from .errors import ArgumentError, OutsideDoubleRange, UnsupportedNode
 from .intervals import ARGUMENT_BITS, Rationals, programs
 from .program import Parts, Program
-from .special import accumulated, compounded, log_mean_exp, log_mix, pooled, powers, sampled_gaussian
-from .tape import Tape, Traced, at_most, bound
 
 
 def evaluate(program: Program, values: Mapping[str, Any]) -> Array:
@@ -275,7 +275,7 @@ class Float64:
 
     def shift_control(self, parts: Parts, values: Mapping[str, Any]) -> Any:
         def moment(values: Mapping[str, Any]) -> Array:
-            from .sharper.dynamic import moments
+            from ..sharper.dynamic import moments
 
             return moments(*(evaluate_any(part, values) for part in programs(parts)))
 
@@ -283,7 +283,7 @@ class Float64:
 
     def capped_moment(self, parts: Parts, values: Mapping[str, Any]) -> Any:
         def moment(values: Mapping[str, Any]) -> Array:
-            from .sharper.capping import capped_moments
+            from ..sharper.capping import capped_moments
 
             return capped_moments(*(evaluate_any(part, values) for part in programs(parts)))
 
@@ -291,7 +291,7 @@ class Float64:
 
     def hit_moment(self, parts: Parts, values: Mapping[str, Any]) -> Any:
         def moment(values: Mapping[str, Any]) -> Array:
-            from .sharper.hits import log_moments
+            from ..sharper.hits import log_moments
 
             return log_moments(*(evaluate_any(part, values) for part in programs(parts)))
 

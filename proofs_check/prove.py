@@ -21,19 +21,30 @@ from typing import Any
 from sympy import Add, Expr, Or
 from sympy.core.relational import Relational
 
-from . import symbols
-from .boxes import PRECISION, Box, Range, admit_range, centre, halves, natural_range, ranged, vertices, widest
-from .catalogue import statement
-from .checks import Verdict
-from .enclosure import Enclosure, certainly, enclose, value_of
-from .engines import ENGINES, Engine
-from .errors import ArgumentError, MissingArgument, UnsupportedNode
-from .files import require_writable, write_atomically
-from .letters import LETTERS
-from .program import compile_expression
-from .progress import Ticker
-from .setting import admit
-from .statement import Statement
+from hsdp_symbolic import symbols
+from hsdp_symbolic.arithmetic.engines import ENGINES, Engine
+from hsdp_symbolic.catalogue import statement
+from hsdp_symbolic.errors import ArgumentError, MissingArgument, UnsupportedNode
+from hsdp_symbolic.evaluate.boxes import (
+    PRECISION,
+    Box,
+    Range,
+    admit_range,
+    centre,
+    halves,
+    natural_range,
+    ranged,
+    vertices,
+    widest,
+)
+from hsdp_symbolic.evaluate.enclosure import Enclosure, certainly, enclose, value_of
+from hsdp_symbolic.evaluate.program import compile_expression
+from hsdp_symbolic.files import require_writable, write_atomically
+from hsdp_symbolic.progress import Ticker
+from hsdp_symbolic.proof.checks import Verdict
+from hsdp_symbolic.setting.gate import admit
+from hsdp_symbolic.setting.letters import LETTERS
+from hsdp_symbolic.statement import Statement
 
 FORMAT = "hsdp box proof 1"
 DEFAULT_BUDGET = 20_000

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from ..enclosure import PRECISION_CAP, Enclosure
-from ..engines import ENGINES, Engine, Unbounded
-from ..errors import ArgumentError, PrecisionExhausted, TooManySteps
-from ..intervals import MAX_NODES
-from ..setting import to_fraction
+from ...arithmetic.engines import ENGINES, Engine, Unbounded
+from ...errors import ArgumentError, PrecisionExhausted, TooManySteps
+from ...evaluate.enclosure import PRECISION_CAP, Enclosure
+from ...evaluate.intervals import MAX_NODES
+from ...setting.gate import to_fraction
 
 
 @dataclass(frozen=True)

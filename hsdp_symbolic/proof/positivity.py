@@ -18,8 +18,8 @@ from sympy import Expr, Gt, Integer, Poly, Symbol, cancel, fraction, together
 from sympy.core.relational import Relational
 from sympy.polys.polyerrors import BasePolynomialError
 
+from ..symbols import unit
 from .checks import ALL_PARAMETERS, Check, Evidence, Method, Verdict
-from .symbols import unit
 
 Terms = dict[tuple[int, ...], int]
 """Exponents of x₀, …, x_n → coefficient."""

@@ -8,9 +8,9 @@ from typing import Any, overload
 
 from sympy import Expr, Symbol
 
-from . import symbols
+from .. import symbols
+from ..nodes import undisplay
 from .checks import Certificate, Check, Cited, Identity, Slack
-from .nodes import undisplay
 
 
 @dataclass(frozen=True)

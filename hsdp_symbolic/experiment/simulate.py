@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from .errors import ArgumentError, HsdpError
+from ..errors import ArgumentError, HsdpError
+from ..progress import Ticker
 from .losses import Array, Loss, _finite, measure
-from .progress import Ticker
 
 SCHEMES = ("fixed", "shuffle", "reshuffle", "without_replacement", "full_batch")
 CHUNK = 16384
@@ -149,7 +149,7 @@ def simulate(
 ) -> Chains:
     """Run `chains` independent chains on one of the two datasets; Ctrl-C returns what is complete by then.
 
-    >>> from hsdp_symbolic.losses import Quadratic
+    >>> from hsdp_symbolic.experiment.losses import Quadratic
     >>> run = Experiment(Quadratic(1.0, 4.0), np.zeros(6), 4.0, eta=0.02, sigma=2.0, b=2, K=3)
     >>> found = simulate(run, 1000, neighbour=True, seed=1)
     >>> found.last.shape, bool(abs(found.mean[0] - 0.1) < 0.1)

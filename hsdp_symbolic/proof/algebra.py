@@ -11,7 +11,7 @@ from sympy import Expr, Poly, PolynomialError, S, Symbol, cancel, expand, expand
 from sympy import exp as exponential
 from sympy.core.function import AppliedUndef
 
-from .nodes import CyclicShifts, Expm1, GeometricSum, LogMeanExp, LogMix, Pooled
+from ..nodes import CyclicShifts, Expm1, GeometricSum, LogMeanExp, LogMix, Pooled
 
 
 def is_zero(expr: Expr) -> bool:

@@ -37,13 +37,13 @@ from sympy import (
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 
-from . import symbols
+from .. import symbols
+from ..errors import HsdpError
+from ..evaluate.enclosure import Enclosure, enclose
+from ..evaluate.program import compile_expression
+from ..nodes import Accumulated, Compounded, LogMeanExp
 from .algebra import close_sums, is_manifestly_nonnegative, is_zero
-from .enclosure import Enclosure, enclose
-from .errors import HsdpError
 from .mutants import mutations
-from .nodes import Accumulated, Compounded, LogMeanExp
-from .program import compile_expression
 
 
 class Method(StrEnum):

@@ -11,7 +11,7 @@ import math
 import struct
 from fractions import Fraction
 
-from .errors import RoundingMode
+from ..errors import RoundingMode
 
 _ULP = math.ldexp(1.0, -52)
 _HALF, _MOST = math.ldexp(1.0, -53), math.ldexp(3.0, -54)

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .errors import ArgumentError
+from ..errors import ArgumentError
+from .gate import admit
 from .letters import LETTERS, Letter
-from .setting import admit
 
 Array = npt.NDArray[Any]
 _PIECE = 1 << 15

@@ -18,15 +18,15 @@ from typing import Any
 import numpy as np
 from sympy import Expr
 
-from . import symbols
-from .catalogue import labels, statement, statements
-from .enclosure import Enclosure, enclose
-from .errors import ArgumentError, HypothesisError, NoEstimate
+from .. import symbols
+from ..catalogue import labels, statement, statements
+from ..errors import ArgumentError, HypothesisError, NoEstimate
+from ..evaluate.enclosure import Enclosure, enclose
+from ..evaluate.program import compile_expression
+from ..nodes import ShiftControl
+from ..setting import Setting
 from .hit_patterns import count_patterns, quadratic_law
-from .nodes import ShiftControl
-from .program import compile_expression
 from .renyi import Mixture, grid_divergence, mixture_divergence
-from .setting import Setting
 from .simulate import SCHEMES, Experiment
 
 SAMPLED = ("without_replacement", "reshuffle")

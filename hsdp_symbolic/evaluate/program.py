@@ -16,9 +16,9 @@ from sympy import Add, Eq, Expr, Float, Mul, Piecewise, Pow, Rational, S, Symbol
 from sympy import exp as exponential
 from sympy import log as logarithm
 
-from . import symbols
-from .errors import UnsupportedNode
-from .nodes import (
+from .. import symbols
+from ..errors import UnsupportedNode
+from ..nodes import (
     Accumulated,
     CappedMoment,
     Compounded,

@@ -22,8 +22,8 @@ from threading import RLock
 from types import ModuleType
 from typing import Any, Protocol
 
+from ..errors import SeriesShortened, ValueTooLarge
 from .doubles import require_nearest
-from .errors import SeriesShortened, ValueTooLarge
 
 EXPONENT_CAP = 2**25
 """Endpoints below 2^−EXPONENT_CAP are widened to 0 and that power: an exact fraction there fills memory."""

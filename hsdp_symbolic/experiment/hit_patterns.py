@@ -7,9 +7,9 @@ from fractions import Fraction
 from itertools import product
 from math import prod
 
-from .errors import ArgumentError
+from ..errors import ArgumentError
+from ..setting import Setting
 from .renyi import Mixture
-from .setting import Setting
 
 RANDOM_SCHEMES = ("shuffle", "reshuffle", "without_replacement")
 MAX_PATTERNS = 1024

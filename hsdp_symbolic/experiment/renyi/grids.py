@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentError, NoEstimate, TooManySteps
+from ...errors import ArgumentError, NoEstimate, TooManySteps
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,7 @@ from math import prod
 from sympy import Add, Expr, Ge, Integer, Le, Mul, Piecewise, Pow, Symbol, cancel, exp, floor, log, sqrt
 from sympy.core.relational import Relational
 
-from .algebra import is_zero
-from .checks import ALL_PARAMETERS, Check, Evidence, Method, Verdict
-from .nodes import (
+from ..nodes import (
     Accumulated,
     CappedMoment,
     Compounded,
@@ -32,7 +30,7 @@ from .nodes import (
     SampledGaussian,
     ShiftControl,
 )
-from .symbols import (
+from ..symbols import (
     ABBREVIATIONS,
     CONTRACTIONS,
     K,
@@ -60,6 +58,8 @@ from .symbols import (
     w1,
     with_costs_spelled,
 )
+from .algebra import is_zero
+from .checks import ALL_PARAMETERS, Check, Evidence, Method, Verdict
 
 
 class Trend(IntEnum):

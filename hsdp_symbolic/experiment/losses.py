@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .errors import ArgumentError
+from ..errors import ArgumentError
 
 Array = Any
 """A NumPy array of float64; parameters have shape (chains, d), gradients too."""

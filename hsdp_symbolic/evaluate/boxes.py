@@ -19,17 +19,17 @@ from typing import Any
 
 from sympy import Add, Expr, Mul, Piecewise, Pow, Symbol
 
-from . import symbols
+from .. import symbols
+from ..arithmetic.engines import ENGINES, Engine, Unbounded
+from ..errors import ArgumentError, UnboundedRange, UnsupportedNode
+from ..nodes import LogMix, ShiftControl
+from ..progress import Ticker
+from ..proof.monotone import Trend, absorbed, trend
+from ..setting.gate import admit
+from ..setting.letters import LETTERS
 from .enclosure import Enclosure, agreed, check_engine
-from .engines import ENGINES, Engine, Unbounded
-from .errors import ArgumentError, UnboundedRange, UnsupportedNode
 from .intervals import Intervals
-from .letters import LETTERS
-from .monotone import Trend, absorbed, trend
-from .nodes import LogMix, ShiftControl
 from .program import Program, compile_expression
-from .progress import Ticker
-from .setting import admit
 
 PRECISION, MAX_PRECISION = 96, 2**12
 FINEST = 128

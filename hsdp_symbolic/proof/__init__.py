@@ -1,0 +1,1 @@
+"""Derivations: the checks that stand behind their steps, and what decides them."""
