@@ -18,11 +18,11 @@ from proofs_check.prove import prove_over
 from sympy import Matrix, Rational, diff, exp, eye, log, simplify, sqrt
 
 from hsdp_symbolic import HsdpError, Setting, statement
+from hsdp_symbolic.display import undisplay
 from hsdp_symbolic.evaluate.enclosure import exact, value_of
 from hsdp_symbolic.evaluate.program import compile_expression
 from hsdp_symbolic.experiment.losses import ClippedLogistic
 from hsdp_symbolic.experiment.renyi import Mixture, mixture_divergence
-from hsdp_symbolic.nodes import undisplay
 from hsdp_symbolic.plots import Figure, Panel, Style
 from hsdp_symbolic.plots.common import curve
 from hsdp_symbolic.plots.values import crossover

@@ -13,7 +13,7 @@ from importlib import import_module
 from sympy import Expr
 
 from hsdp_symbolic import Setting, Statement, statement
-from hsdp_symbolic.nodes import LogMeanExp
+from hsdp_symbolic.functions.log_mean_exp import LogMeanExp
 from hsdp_symbolic.paper.fixed_order import FACTOR_DROPPED
 from hsdp_symbolic.plots.common import (
     BALLE,

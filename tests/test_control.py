@@ -15,8 +15,8 @@ from hsdp_symbolic.arithmetic.rounded import expm1_bounds, log_mix
 from hsdp_symbolic.errors import ArgumentError, GridExhausted, HypothesisError, TooManySteps
 from hsdp_symbolic.experiment.attack import attack, campaign
 from hsdp_symbolic.experiment.hit_patterns import patterns
-from hsdp_symbolic.sharper.dynamic import Programme, bracket, grid, moments
-from hsdp_symbolic.sharper.minorant import pattern_exact
+from hsdp_symbolic.functions.convex_minorant import pattern_exact
+from hsdp_symbolic.functions.shift_control import Programme, bracket, grid, moments
 
 MOMENTS, CAPPED = "moments:without_replacement", "split:capped"
 DRAWN, RESHUFFLED = "control:without_replacement", "control:reshuffle"

@@ -9,7 +9,7 @@ import pytest
 from sympy import Float, Integer, Rational, Symbol, log
 
 from hsdp_symbolic import labels, statement, statements
-from hsdp_symbolic.nodes import GeometricSum
+from hsdp_symbolic.functions.geometric import GeometricSum
 from hsdp_symbolic.proof.algebra import is_manifestly_nonnegative, is_zero
 from hsdp_symbolic.proof.checks import (
     AtPoint,

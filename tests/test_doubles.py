@@ -27,7 +27,7 @@ from hsdp_symbolic.arithmetic.rounded import require_nearest_arrays
 from hsdp_symbolic.cli.accounting import _written
 from hsdp_symbolic.errors import HsdpError, RoundingMode
 from hsdp_symbolic.experiment.renyi.mixtures import Mixture, mixture_divergence
-from hsdp_symbolic.sharper.dynamic import bracket
+from hsdp_symbolic.functions.shift_control import bracket
 from proofs_check.prove import prove_over
 
 X86 = platform.machine() in ("x86_64", "AMD64") and sys.platform == "linux"
@@ -162,7 +162,7 @@ class TestOtherModesAreRefused:
 def test_a_mode_that_changes_on_the_way_is_noticed(monkeypatch):
     """Another library may change it in the middle of a dynamic programme."""
     run = Setting(n=6, b=2, K=2, eta="0.02", lam=1, beta=4, sigma=2, S_g=4)
-    from hsdp_symbolic.sharper import dynamic
+    from hsdp_symbolic.functions import shift_control as dynamic
 
     bracket.cache_clear()
     libm = c_library()

@@ -15,10 +15,10 @@ from hsdp_symbolic.accounting.candidates import statements_of
 from hsdp_symbolic.accounting.effort import EFFORTS, TooMuchWork, admit_effort, check_work, is_long
 from hsdp_symbolic.accounting.orders import SKETCH_ERROR
 from hsdp_symbolic.cli import main
+from hsdp_symbolic.functions import sketch
+from hsdp_symbolic.functions.hit_moment import log_moments
+from hsdp_symbolic.functions.shift_control import Programme, bracket
 from hsdp_symbolic.proof.derivation import Derivation
-from hsdp_symbolic.sharper import sketch
-from hsdp_symbolic.sharper.dynamic import Programme, bracket
-from hsdp_symbolic.sharper.hits import log_moments
 from hsdp_symbolic.symbols import alpha
 
 LONG = ("reshuffle", "without_replacement")

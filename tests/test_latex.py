@@ -12,8 +12,10 @@ from sympy import Float, sin
 
 from hsdp_symbolic import labels, statement, symbols
 from hsdp_symbolic.cli import main
+from hsdp_symbolic.display import Display, Dot, FirstEpoch, Plus, times, undisplay
 from hsdp_symbolic.errors import HsdpError, UnsupportedNode
-from hsdp_symbolic.nodes import Accumulated, Display, Dot, FirstEpoch, GeometricSum, Plus, times, undisplay
+from hsdp_symbolic.functions.accumulated import Accumulated
+from hsdp_symbolic.functions.geometric import GeometricSum
 from hsdp_symbolic.tex import latex
 from hsdp_symbolic.tex.layout import LINE, rows, width
 from hsdp_symbolic.tex.macros import macro_name, macros

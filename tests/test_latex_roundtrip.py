@@ -10,10 +10,10 @@ import mpmath
 import pytest
 
 from hsdp_symbolic import labels, statement
+from hsdp_symbolic.display import undisplay
 from hsdp_symbolic.errors import HypothesisError, ValueTooLarge
 from hsdp_symbolic.evaluate.enclosure import enclose
 from hsdp_symbolic.evaluate.program import compile_expression
-from hsdp_symbolic.nodes import undisplay
 from hsdp_symbolic.setting.letters import LETTERS
 from hsdp_symbolic.tex import latex, views
 from hsdp_symbolic.tex.macros import macro_name, macros

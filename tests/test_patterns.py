@@ -14,7 +14,7 @@ from hsdp_symbolic import Setting, statement
 from hsdp_symbolic.errors import ArgumentError
 from hsdp_symbolic.experiment.hit_patterns import MAX_PATTERNS, count_patterns, patterns, quadratic_law
 from hsdp_symbolic.experiment.renyi import mixture_divergence
-from hsdp_symbolic.sharper.minorant import pattern_bound, pattern_exact, pattern_upper, vertices
+from hsdp_symbolic.functions.convex_minorant import pattern_bound, pattern_exact, pattern_upper, vertices
 
 
 def quadratic_programme(hits, q, v, s):
@@ -108,7 +108,9 @@ class TestViews:
         for _ in range(50):
             chosen = sorted(rng.sample(range(1, len(hits)), rng.randint(0, 4)))
             claimed = np.array([0, *chosen, len(hits)])
-            monkeypatch.setattr("hsdp_symbolic.sharper.minorant.vertices", lambda x, h, claimed=claimed: claimed)
+            monkeypatch.setattr(
+                "hsdp_symbolic.functions.convex_minorant.vertices", lambda x, h, claimed=claimed: claimed
+            )
             assert Fraction(pattern_upper(hits, q=q)) >= exact
 
     def test_the_table(self):
@@ -135,7 +137,7 @@ class TestViews:
         rng = np.random.default_rng(11)
         x, height = np.cumsum(rng.random(3000)), np.cumsum(rng.random(3000) ** 8)
         fast = vertices(x, height)
-        monkeypatch.setattr("hsdp_symbolic.sharper.minorant._ROUNDS", 1)
+        monkeypatch.setattr("hsdp_symbolic.functions.convex_minorant._ROUNDS", 1)
         np.testing.assert_array_equal(fast, vertices(x, height))
 
     @pytest.mark.parametrize(

@@ -27,9 +27,9 @@ from hsdp_symbolic.accounting.several import Part, epsilon_of_all
 from hsdp_symbolic.arithmetic.engines import MOST_TRIES, TURN, Arb, PaddedMpmath, SeriesArb, _elementary
 from hsdp_symbolic.errors import NotRational, SeriesShortened
 from hsdp_symbolic.experiment.renyi.mixtures import Mixture, mixture_divergence
+from hsdp_symbolic.functions.convex_minorant import pattern_upper
+from hsdp_symbolic.functions.shift_control import bracket
 from hsdp_symbolic.setting.letters import PARAMETERS
-from hsdp_symbolic.sharper.dynamic import bracket
-from hsdp_symbolic.sharper.minorant import pattern_upper
 from proofs_check.prove import prove_over, replay
 
 THREADS = 8

@@ -72,7 +72,7 @@ class Bound:
     @property
     def sampled(self) -> bool:
         """Whether sampled Gaussian mechanisms are summed, which takes long at high orders."""
-        from ..nodes import SampledGaussian
+        from ..functions.sampled_gaussian import SampledGaussian
 
         return bool(self.statement.expr.has(SampledGaussian))
 
@@ -120,7 +120,7 @@ class Bound:
     @property
     def _is_long_mean(self) -> bool:
         """Whether float64 would go through more batches one by one than the certified view, which need not."""
-        from ..nodes import LogMeanExp
+        from ..functions.log_mean_exp import LogMeanExp
 
         return self.statement.expr.has(LogMeanExp) and self.setting["n"] // self.setting["b"] > LONG_MEAN
 
@@ -230,7 +230,8 @@ def _partial_epochs(found: Statement, setting: Setting, steps: int) -> tuple[Set
 
 def _check_length(found: Statement, setting: Setting) -> None:
     """Refuse a recursion that neither ends nor settles, at the rate of ηλ a step, within a reasonable time."""
-    from ..nodes import Accumulated, Compounded
+    from ..functions.accumulated import Accumulated
+    from ..functions.compounded import Compounded
 
     if found.expr.has(Accumulated, Compounded):
         steps = int(setting["K"] * (1 if found.scheme is Scheme.FULL_BATCH else setting["n"] // setting["b"]))

@@ -11,8 +11,8 @@ from ..setting import Setting
 from ..statement import Statement
 
 if TYPE_CHECKING:
+    from ..functions.shift_control import Programme
     from ..setting.arrays import Array
-    from ..sharper.dynamic import Programme
 
 
 LOOSE = Fraction(1, 4)
@@ -60,7 +60,11 @@ def admit_effort(effort: object) -> Effort:
 
 def rank(found: Statement) -> int:
     """Closed forms (0) come before sums and recursions (1), and those before what is sketched first (2, 3)."""
-    from ..nodes import Accumulated, Compounded, HitMoment, LogMeanExp, ShiftControl
+    from ..functions.accumulated import Accumulated
+    from ..functions.compounded import Compounded
+    from ..functions.hit_moment import HitMoment
+    from ..functions.log_mean_exp import LogMeanExp
+    from ..functions.shift_control import ShiftControl
 
     expr = found.expr
     return (
@@ -111,7 +115,8 @@ class _Long:
     def __init__(self, found: Statement, setting: Setting) -> None:
         from ..evaluate.enclosure import exact
         from ..evaluate.program import compile_expression
-        from ..nodes import HitMoment, ShiftControl
+        from ..functions.hit_moment import HitMoment
+        from ..functions.shift_control import ShiftControl
 
         (self._node,) = found.expr.atoms(ShiftControl, HitMoment)
         self.is_programme = isinstance(self._node, ShiftControl)
@@ -120,7 +125,7 @@ class _Long:
         self._others = [exact(compile_expression(part), self._values) for part in others]
 
     def work(self) -> int:
-        from ..sharper.hits import work
+        from ..functions.hit_moment import work
 
         if self.is_programme:
             return self._programme().steps_that_matter
@@ -128,7 +133,7 @@ class _Long:
         return work(q, rate, int(draws))
 
     def _programme(self) -> Programme:
-        from ..sharper.dynamic import Programme
+        from ..functions.shift_control import Programme
 
         q, rate, batches, epochs = self._others
         return Programme(Fraction(1), q, rate, int(batches), int(epochs))
@@ -138,8 +143,8 @@ class _Long:
 
         from ..evaluate.numeric import evaluate_raw
         from ..evaluate.program import compile_expression
+        from ..functions import sketch
         from ..setting.arrays import Samples
-        from ..sharper import sketch
         from ..symbols import W1
 
         def samples(array: Array) -> Samples:

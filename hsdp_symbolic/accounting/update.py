@@ -369,9 +369,9 @@ def never_bites(clip: Fraction, feature_norm: Fraction) -> bool:
 
 def gradient_bound(feature_norm: Fraction) -> str:
     """The largest norm of an unclipped softmax gradient (beside prop:smooth), in six digits, rounded up."""
+    from ..display import undisplay
     from ..evaluate.enclosure import value_of
     from ..evaluate.program import compile_expression
-    from ..nodes import undisplay
 
     ((_, expression),) = statement("prop:smooth").also
     found = value_of(compile_expression(undisplay(expression)), {"L": feature_norm})

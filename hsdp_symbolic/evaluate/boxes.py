@@ -22,7 +22,8 @@ from sympy import Add, Expr, Mul, Piecewise, Pow, Symbol
 from .. import symbols
 from ..arithmetic.engines import ENGINES, Engine, Unbounded
 from ..errors import ArgumentError, UnboundedRange, UnsupportedNode
-from ..nodes import LogMix, ShiftControl
+from ..functions.log_mix import LogMix
+from ..functions.shift_control import ShiftControl
 from ..progress import Ticker
 from ..proof.monotone import Trend, absorbed, trend
 from ..setting.gate import admit

@@ -282,7 +282,7 @@ class Intervals(Rationals):
             ceiling = 1 + 2 * max(bounds[1], Fraction(0))  # e^x ≤ 1 + 2x for 0 ≤ x ≤ 1
             return self.mul(Fraction(count - done), self._engine.interval(Fraction(1), ceiling))
         if self._engine.has_series:
-            from ..means import sum_of_exponentials
+            from ..functions.means import sum_of_exponentials
 
             return sum_of_exponentials(self._engine, body, values, index, done + 1, count)
         if done >= MAX_STEPS:
@@ -474,7 +474,7 @@ class Intervals(Rationals):
 
     def shift_control_moment(self, cost: Fraction, q: Fraction, rate: Fraction, batches: Any, epochs: Any) -> Any:
         """The bracket of `sharper.dynamic`, whatever the engine: it has a rigorous arithmetic of its own."""
-        from ..sharper.dynamic import FINEST, MOST_POINTS, Programme, bracket
+        from ..functions.shift_control import FINEST, MOST_POINTS, Programme, bracket
 
         wanted = self._tolerance * Fraction(999, 1000)
         if wanted < FINEST:
@@ -486,12 +486,12 @@ class Intervals(Rationals):
         return self._engine.interval(low, high)
 
     def capped_moment_of(self, cost: Fraction, q: Fraction, rate: Fraction, count: Any) -> Any:
-        from ..sharper.capping import Capped
+        from ..functions.capped_moment import Capped
 
         return Capped(self, self._engine, cost, q, rate).after(whole(count))
 
     def hit_moment_of(self, cost: Fraction, q: Fraction, rate: Fraction, count: Any) -> Any:
-        from ..sharper.hits import log_moment
+        from ..functions.hit_moment import log_moment
 
         finest = min(self._tolerance, self._engine.resolution * 2**40)
         return log_moment(self._engine, cost, q**2, rate, whole(count), finest)

@@ -21,8 +21,8 @@ import numpy as np
 from ..arithmetic.engines import Arb
 from ..arithmetic.tape import Tape, Traced, at_most, bound
 from ..errors import ArgumentError, OutsideDoubleRange, UnsupportedNode
+from ..functions.floats import accumulated, compounded, log_mean_exp, log_mix, pooled, powers, sampled_gaussian
 from ..setting.arrays import Array, Samples
-from ..special import accumulated, compounded, log_mean_exp, log_mix, pooled, powers, sampled_gaussian
 from .enclosure import certainly, exact, value_of
 from .intervals import ARGUMENT_BITS, Rationals, programs
 from .program import Parts, Program
@@ -275,7 +275,7 @@ class Float64:
 
     def shift_control(self, parts: Parts, values: Mapping[str, Any]) -> Any:
         def moment(values: Mapping[str, Any]) -> Array:
-            from ..sharper.dynamic import moments
+            from ..functions.shift_control import moments
 
             return moments(*(evaluate_any(part, values) for part in programs(parts)))
 
@@ -283,7 +283,7 @@ class Float64:
 
     def capped_moment(self, parts: Parts, values: Mapping[str, Any]) -> Any:
         def moment(values: Mapping[str, Any]) -> Array:
-            from ..sharper.capping import capped_moments
+            from ..functions.capped_moment import capped_moments
 
             return capped_moments(*(evaluate_any(part, values) for part in programs(parts)))
 
@@ -291,7 +291,7 @@ class Float64:
 
     def hit_moment(self, parts: Parts, values: Mapping[str, Any]) -> Any:
         def moment(values: Mapping[str, Any]) -> Array:
-            from ..sharper.hits import log_moments
+            from ..functions.hit_moment import log_moments
 
             return log_moments(*(evaluate_any(part, values) for part in programs(parts)))
 

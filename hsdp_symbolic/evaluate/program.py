@@ -18,20 +18,18 @@ from sympy import log as logarithm
 
 from .. import symbols
 from ..errors import UnsupportedNode
-from ..nodes import (
-    Accumulated,
-    CappedMoment,
-    Compounded,
-    CyclicShifts,
-    Expm1,
-    GeometricSum,
-    HitMoment,
-    LogMeanExp,
-    LogMix,
-    Pooled,
-    SampledGaussian,
-    ShiftControl,
-)
+from ..functions.accumulated import Accumulated
+from ..functions.capped_moment import CappedMoment
+from ..functions.compounded import Compounded
+from ..functions.cyclic_shifts import CyclicShifts
+from ..functions.expm1 import Expm1
+from ..functions.geometric import GeometricSum
+from ..functions.hit_moment import HitMoment
+from ..functions.log_mean_exp import LogMeanExp
+from ..functions.log_mix import LogMix
+from ..functions.pooled import Pooled
+from ..functions.sampled_gaussian import SampledGaussian
+from ..functions.shift_control import ShiftControl
 
 
 class Algebra(Protocol):

@@ -23,7 +23,7 @@ from ..catalogue import labels, statement, statements
 from ..errors import ArgumentError, HypothesisError, NoEstimate
 from ..evaluate.enclosure import Enclosure, enclose
 from ..evaluate.program import compile_expression
-from ..nodes import ShiftControl
+from ..functions.shift_control import ShiftControl
 from ..setting import Setting
 from .hit_patterns import count_patterns, quadratic_law
 from .renyi import Mixture, grid_divergence, mixture_divergence

@@ -6,8 +6,9 @@ from functools import cache
 
 from sympy import Eq, Integer, Lt, Piecewise, Rational, sqrt
 
+from ..display import Dot, Over, Plus, times
+from ..functions.sampled_gaussian import SampledGaussian
 from ..meaning import BY_STRONG_CONVEXITY, Asks, Neighbouring, Quantity, Released, Terms
-from ..nodes import Dot, Over, Plus, SampledGaussian, times
 from ..proof.checks import AtPoint, Identity, Slack
 from ..proof.derivation import Derivation
 from ..statement import Statement

@@ -10,8 +10,9 @@ from functools import cache
 
 from sympy import Expr, Integer, binomial, exp, log
 
+from ..display import Dot, Over, Plus, times
+from ..functions.log_mix import LogMix
 from ..meaning import COMPOSITION, Quantity
-from ..nodes import Dot, LogMix, Over, Plus, times
 from ..proof.checks import Identity, Induction
 from ..proof.derivation import Derivation
 from ..statement import Statement

@@ -10,8 +10,8 @@ from functools import cache
 
 from sympy import Expr, Integer, diff, exp, log
 
+from ..display import Dot, Over, Plus
 from ..meaning import Quantity
-from ..nodes import Dot, Over, Plus
 from ..proof.checks import Slack
 from ..proof.derivation import Derivation
 from ..statement import Statement

@@ -10,8 +10,9 @@ from functools import cache
 
 from sympy import Expr, Ge, Gt, Integer, Le, Rational
 
+from ..display import Dot, FirstEpoch, Over, Plus, times, undisplay
+from ..functions.geometric import GeometricSum
 from ..meaning import BY_CONTRACTION, BY_CONVEXITY, Quantity
-from ..nodes import Dot, FirstEpoch, GeometricSum, Over, Plus, times, undisplay
 from ..proof.checks import AtPoint, Identity, Induction, Limit, Slack
 from ..proof.derivation import Derivation
 from ..statement import Statement

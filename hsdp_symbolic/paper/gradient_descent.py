@@ -12,8 +12,11 @@ from functools import cache
 from sympy import Expr, Integer, exp
 from sympy.core.symbol import Str
 
+from ..display import Dot, Named, Over, Plus, PowerSum, times
+from ..functions.compounded import Compounded
+from ..functions.expm1 import Expm1
+from ..functions.geometric import GeometricSum
 from ..meaning import BY_STRONG_CONVEXITY, Quantity
-from ..nodes import Compounded, Dot, Expm1, GeometricSum, Named, Over, Plus, PowerSum, times
 from ..proof.checks import Induction, Slack
 from ..proof.derivation import Derivation
 from ..statement import Statement

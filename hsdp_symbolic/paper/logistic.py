@@ -10,8 +10,9 @@ from functools import cache
 
 from sympy import Expr, Integer, Matrix, Or, Rational, diff, exp, log, sqrt
 
+from ..display import Dot, Over, Plus, times, undisplay
+from ..functions.geometric import GeometricSum
 from ..meaning import FEATURES, Asks, Neighbouring, Quantity, Released, Terms
-from ..nodes import Dot, GeometricSum, Over, Plus, times, undisplay
 from ..proof.checks import Slack
 from ..proof.derivation import Derivation
 from ..statement import Statement

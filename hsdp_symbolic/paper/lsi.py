@@ -11,8 +11,9 @@ from functools import cache
 from sympy import Expr, Gt, Integer
 from sympy.core.relational import Relational
 
+from ..display import Dot, Over, Plus, times
+from ..functions.geometric import GeometricSum
 from ..meaning import Asks, Neighbouring, Quantity
-from ..nodes import Dot, GeometricSum, Over, Plus, times
 from ..proof.checks import Identity, Induction, Limit, Slack, domain_of
 from ..proof.derivation import Derivation
 from ..statement import Statement

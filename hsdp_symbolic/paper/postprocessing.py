@@ -11,8 +11,8 @@ from functools import cache
 
 from sympy import Derivative, Eq, Expr, Integer, Lambda, Lt, Piecewise, Rational, diff, exp, integrate, log, pi
 
+from ..display import Dot, Over, Plus, times
 from ..meaning import Quantity
-from ..nodes import Dot, Over, Plus, times
 from ..proof.checks import AtPoint, Certificate, Identity, Slack, SolvesPDE
 from ..proof.derivation import Derivation
 from ..statement import Statement

@@ -9,8 +9,9 @@ from functools import cache
 
 from sympy import Expr, Integer
 
+from ..display import Dot, Over, Plus, times
+from ..functions.geometric import GeometricSum
 from ..meaning import Quantity
-from ..nodes import Dot, GeometricSum, Over, Plus, times
 from ..proof.checks import Induction
 from ..proof.derivation import Derivation
 from ..statement import Statement

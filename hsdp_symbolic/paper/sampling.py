@@ -11,8 +11,11 @@ from functools import cache
 from sympy import Expr, Integer, binomial, diff, exp, log
 from sympy.core.symbol import Str
 
+from ..display import Dot, Named, Over, Plus, times
+from ..functions.accumulated import Accumulated
+from ..functions.geometric import GeometricSum
+from ..functions.log_mix import LogMix
 from ..meaning import BY_CONTRACTION, Quantity
-from ..nodes import Accumulated, Dot, GeometricSum, LogMix, Named, Over, Plus, times
 from ..proof.checks import Slack
 from ..proof.derivation import Derivation
 from ..statement import Statement

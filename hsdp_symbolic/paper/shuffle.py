@@ -6,8 +6,11 @@ from functools import cache
 
 from sympy import Integer, diff, exp, factorial, log
 
+from ..display import Dot, FirstEpoch, LogAverage, Over, Plus, times, undisplay
+from ..functions.geometric import GeometricSum
+from ..functions.log_mean_exp import LogMeanExp
+from ..functions.log_mix import LogMix
 from ..meaning import BY_CONTRACTION, Quantity
-from ..nodes import Dot, FirstEpoch, GeometricSum, LogAverage, LogMeanExp, LogMix, Over, Plus, times, undisplay
 from ..proof.checks import Slack
 from ..proof.derivation import Derivation
 from ..statement import Statement

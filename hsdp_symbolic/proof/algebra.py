@@ -11,7 +11,12 @@ from sympy import Expr, Poly, PolynomialError, S, Symbol, cancel, expand, expand
 from sympy import exp as exponential
 from sympy.core.function import AppliedUndef
 
-from ..nodes import CyclicShifts, Expm1, GeometricSum, LogMeanExp, LogMix, Pooled
+from ..functions.cyclic_shifts import CyclicShifts
+from ..functions.expm1 import Expm1
+from ..functions.geometric import GeometricSum
+from ..functions.log_mean_exp import LogMeanExp
+from ..functions.log_mix import LogMix
+from ..functions.pooled import Pooled
 
 
 def is_zero(expr: Expr) -> bool:

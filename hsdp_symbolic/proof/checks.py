@@ -41,7 +41,9 @@ from .. import symbols
 from ..errors import HsdpError
 from ..evaluate.enclosure import Enclosure, enclose
 from ..evaluate.program import compile_expression
-from ..nodes import Accumulated, Compounded, LogMeanExp
+from ..functions.accumulated import Accumulated
+from ..functions.compounded import Compounded
+from ..functions.log_mean_exp import LogMeanExp
 from .algebra import close_sums, is_manifestly_nonnegative, is_zero
 from .mutants import mutations
 

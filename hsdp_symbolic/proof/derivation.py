@@ -9,7 +9,7 @@ from typing import Any, overload
 from sympy import Expr, Symbol
 
 from .. import symbols
-from ..nodes import undisplay
+from ..display import undisplay
 from .checks import Certificate, Check, Cited, Identity, Slack
 
 

@@ -17,19 +17,17 @@ from math import prod
 from sympy import Add, Expr, Ge, Integer, Le, Mul, Piecewise, Pow, Symbol, cancel, exp, floor, log, sqrt
 from sympy.core.relational import Relational
 
-from ..nodes import (
-    Accumulated,
-    CappedMoment,
-    Compounded,
-    CyclicShifts,
-    Expm1,
-    GeometricSum,
-    HitMoment,
-    LogMeanExp,
-    LogMix,
-    SampledGaussian,
-    ShiftControl,
-)
+from ..functions.accumulated import Accumulated
+from ..functions.capped_moment import CappedMoment
+from ..functions.compounded import Compounded
+from ..functions.cyclic_shifts import CyclicShifts
+from ..functions.expm1 import Expm1
+from ..functions.geometric import GeometricSum
+from ..functions.hit_moment import HitMoment
+from ..functions.log_mean_exp import LogMeanExp
+from ..functions.log_mix import LogMix
+from ..functions.sampled_gaussian import SampledGaussian
+from ..functions.shift_control import ShiftControl
 from ..symbols import (
     ABBREVIATIONS,
     CONTRACTIONS,

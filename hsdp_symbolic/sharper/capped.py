@@ -12,8 +12,9 @@ from functools import cache
 from sympy import Expr, Integer, diff
 from sympy.core.symbol import Str
 
+from ..display import Dot, Named, Over
+from ..functions.capped_moment import CappedMoment
 from ..meaning import BY_CONTRACTION, Quantity
-from ..nodes import CappedMoment, Dot, Named, Over
 from ..paper.fixed_order import EPOCHS, ORDER
 from ..paper.lsi import STRONGLY_CONVEX
 from ..proof.checks import Slack

@@ -10,8 +10,8 @@ from functools import cache
 
 from sympy import Integer, diff, exp, log
 
+from ..display import Dot, Plus
 from ..meaning import Quantity
-from ..nodes import Dot, Plus
 from ..proof.checks import Slack
 from ..proof.derivation import Derivation
 from ..statement import Statement

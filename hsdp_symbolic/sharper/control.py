@@ -13,8 +13,9 @@ from typing import Any
 from sympy import Expr, Integer, Symbol, diff, exp, log
 from sympy.core.symbol import Str
 
+from ..display import Dot, Named, Over, Plus
+from ..functions.shift_control import ShiftControl
 from ..meaning import BY_CONTRACTION, Quantity
-from ..nodes import Dot, Named, Over, Plus, ShiftControl
 from ..paper.fixed_order import EPOCHS, ORDER
 from ..paper.lsi import STRONGLY_CONVEX
 from ..proof.checks import Slack

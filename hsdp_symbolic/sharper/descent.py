@@ -10,8 +10,11 @@ from functools import cache
 
 from sympy import Expr, Integer
 
+from ..display import Dot, Over, times
+from ..functions.cyclic_shifts import CyclicShifts
+from ..functions.geometric import GeometricSum
+from ..functions.pooled import Pooled
 from ..meaning import BY_CONTRACTION, BY_STRONG_CONVEXITY, Quantity
-from ..nodes import CyclicShifts, Dot, GeometricSum, Over, Pooled, times
 from ..paper import gaussian
 from ..paper.fixed_order import EPOCHS, ORDER
 from ..paper.lsi import STRONGLY_CONVEX, lsi_strongly_convex, noisy_step

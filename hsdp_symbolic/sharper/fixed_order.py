@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 
 from sympy import Expr, Ge, Integer
 
+from ..display import Dot, FirstEpoch, LogAverage, Over, Plus, PowerSum, times, undisplay
+from ..functions.geometric import GeometricSum
+from ..functions.log_mean_exp import LogMeanExp
 from ..meaning import BY_CONTRACTION, Quantity
-from ..nodes import Dot, FirstEpoch, GeometricSum, LogAverage, LogMeanExp, Over, Plus, PowerSum, times, undisplay
 from ..paper.fixed_order import (
     BATCH,
     EPOCHS,

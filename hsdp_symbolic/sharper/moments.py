@@ -12,8 +12,9 @@ from functools import cache
 from sympy import Expr, Integer, binomial, diff, exp
 from sympy.core.symbol import Str
 
+from ..display import Dot, Named, Over, Plus
+from ..functions.hit_moment import HitMoment
 from ..meaning import BY_CONTRACTION, Quantity
-from ..nodes import Dot, HitMoment, Named, Over, Plus
 from ..paper.fixed_order import EPOCHS, ORDER
 from ..paper.lsi import STRONGLY_CONVEX
 from ..proof.checks import Slack

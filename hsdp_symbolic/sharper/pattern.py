@@ -12,8 +12,8 @@ from functools import cache
 
 from sympy import Expr, Integer, sqrt
 
+from ..display import Dot, Over, times
 from ..meaning import BY_CONTRACTION, Quantity
-from ..nodes import Dot, Over, times
 from ..paper import gaussian
 from ..paper.fixed_order import ORDER
 from ..paper.lsi import STRONGLY_CONVEX

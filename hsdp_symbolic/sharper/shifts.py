@@ -14,8 +14,12 @@ from sympy import Expr, Integer, fraction
 from sympy.core.relational import Relational
 from sympy.core.symbol import Str
 
+from ..display import Dot, LogAverage, Named, Over, Plus, times
+from ..functions.cyclic_shifts import CyclicShifts
+from ..functions.geometric import GeometricSum
+from ..functions.log_mean_exp import LogMeanExp
+from ..functions.pooled import Pooled
 from ..meaning import BY_CONTRACTION, BY_CONVEXITY, Quantity
-from ..nodes import CyclicShifts, Dot, GeometricSum, LogAverage, LogMeanExp, Named, Over, Plus, Pooled, times
 from ..paper import gaussian
 from ..paper.fixed_order import BATCH, EPOCHS, ORDER, STEP_COST, batch_in_range
 from ..paper.lsi import CONVEX_STEP, STRONGLY_CONVEX, contraction

@@ -6,7 +6,8 @@ import re
 
 from sympy import Add, Derivative, Expr, Mul, Pow, S, fraction, sift
 
-from ..nodes import Dot, GeometricSum, Over, Plus
+from ..display import Dot, Over, Plus
+from ..functions.geometric import GeometricSum
 from .printer import PaperPrinter
 
 LINE = 58.0

@@ -41,20 +41,12 @@ from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 from sympy.printing.latex import LatexPrinter
 
+from ..display import Dot, FirstEpoch, LogAverage, Named, Over, Plus, PowerSum
 from ..errors import UnsupportedNode
-from ..nodes import (
-    Dot,
-    FirstEpoch,
-    GeometricSum,
-    LogAverage,
-    LogMeanExp,
-    Named,
-    Over,
-    Plus,
-    Pooled,
-    PowerSum,
-    SampledGaussian,
-)
+from ..functions.geometric import GeometricSum
+from ..functions.log_mean_exp import LogMeanExp
+from ..functions.pooled import Pooled
+from ..functions.sampled_gaussian import SampledGaussian
 from ..symbols import TEX, hit, sigma, sigma2
 
 _FROM_SYMPY = (

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from sympy import Expr, Symbol
 
 from .. import symbols
+from ..display import FirstEpoch
 from ..errors import HsdpError
-from ..nodes import FirstEpoch, SampledGaussian
+from ..functions.sampled_gaussian import SampledGaussian
 from ..proof.checks import ALL_PARAMETERS, Check, Cited, Evidence, Induction, Limit, Method
 from ..setting.letters import LETTERS
 from .layout import rows

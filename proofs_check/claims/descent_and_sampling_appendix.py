@@ -7,8 +7,9 @@ from fractions import Fraction
 from sympy import Expr, Integer, Integral, Le, Lt, Rational, exp
 
 from hsdp_symbolic import Setting, statement
+from hsdp_symbolic.display import undisplay
 from hsdp_symbolic.experiment.renyi import Mixture, mixture_divergence
-from hsdp_symbolic.nodes import GeometricSum, undisplay
+from hsdp_symbolic.functions.geometric import GeometricSum
 from hsdp_symbolic.paper import gaussian
 from hsdp_symbolic.paper.fixed_order import first_term
 from hsdp_symbolic.paper.lsi import STEP_CONTRACTS, noisy_step

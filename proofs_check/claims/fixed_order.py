@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sympy import Integer
 
-from hsdp_symbolic.nodes import GeometricSum
+from hsdp_symbolic.functions.geometric import GeometricSum
 from hsdp_symbolic.proof.checks import Certificate, Slack
 from hsdp_symbolic.symbols import K, N, epoch_cost, m, p, q
 

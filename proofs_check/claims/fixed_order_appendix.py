@@ -8,7 +8,7 @@ from __future__ import annotations
 from sympy import Expr, Gt, Integer, Le, Lt, Rational, Sum, diff, exp, log
 
 from hsdp_symbolic import statement
-from hsdp_symbolic.nodes import GeometricSum
+from hsdp_symbolic.functions.geometric import GeometricSum
 from hsdp_symbolic.paper.fixed_order import after_hit, after_shared, first_term
 from hsdp_symbolic.paper.lsi import noisy_step
 from hsdp_symbolic.proof.checks import AtPoint, Certificate, Cited, Identity, Induction, Limit, Slack

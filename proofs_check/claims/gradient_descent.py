@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hsdp_symbolic.nodes import GeometricSum
+from hsdp_symbolic.functions.geometric import GeometricSum
 from hsdp_symbolic.proof.checks import Identity
 from hsdp_symbolic.symbols import K, e_small
 

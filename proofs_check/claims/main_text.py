@@ -10,7 +10,8 @@ from sympy import Expr, Gt, Integer, Le, Lt, Rational, diff, exp
 from hsdp_symbolic import Setting, statement
 from hsdp_symbolic.experiment.losses import Quadratic
 from hsdp_symbolic.experiment.simulate import Experiment, simulate
-from hsdp_symbolic.nodes import Expm1, GeometricSum
+from hsdp_symbolic.functions.expm1 import Expm1
+from hsdp_symbolic.functions.geometric import GeometricSum
 from hsdp_symbolic.paper.fixed_order import first_term
 from hsdp_symbolic.proof.algebra import close_sums
 from hsdp_symbolic.proof.checks import AtPoint, Certificate, Check, Identity, Induction, Limit, Slack

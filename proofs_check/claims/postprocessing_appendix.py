@@ -9,7 +9,7 @@ from __future__ import annotations
 from sympy import Expr, Gt, Integer, Integral, Le, Rational, diff, erf, exp, log, oo, sqrt
 
 from hsdp_symbolic import statement
-from hsdp_symbolic.nodes import undisplay
+from hsdp_symbolic.display import undisplay
 from hsdp_symbolic.paper import gaussian
 from hsdp_symbolic.paper.lsi import noisy_step
 from hsdp_symbolic.proof.checks import AtPoint, Certificate, Cited, Identity, Limit, Slack

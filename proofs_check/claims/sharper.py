@@ -5,7 +5,10 @@ from __future__ import annotations
 from sympy import Integer
 
 from hsdp_symbolic import statement
-from hsdp_symbolic.nodes import CyclicShifts, GeometricSum, LogMeanExp, Pooled
+from hsdp_symbolic.functions.cyclic_shifts import CyclicShifts
+from hsdp_symbolic.functions.geometric import GeometricSum
+from hsdp_symbolic.functions.log_mean_exp import LogMeanExp
+from hsdp_symbolic.functions.pooled import Pooled
 from hsdp_symbolic.proof.checks import Certificate, Check, Identity, Induction, Limit, Slack
 from hsdp_symbolic.sharper.shifts import chord
 from hsdp_symbolic.symbols import (

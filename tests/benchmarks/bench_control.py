@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hsdp_symbolic import statement
-from hsdp_symbolic.sharper.minorant import pattern_bound
+from hsdp_symbolic.functions.convex_minorant import pattern_bound
 from tests.benchmarks.bench_numeric import best_of
 from tests.benchmarks.bench_statements import report
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from .arithmetic.tape import Tape, Traced
-from .errors import OutsideDoubleRange, TooManySteps
-from .evaluate.program import Program
-from .setting.arrays import Array, Samples
+from ..arithmetic.tape import Tape, Traced
+from ..errors import OutsideDoubleRange, TooManySteps
+from ..evaluate.program import Program
+from ..setting.arrays import Array, Samples
 
 MAX_STEPS = 2 * 10**7
 _BLOCK = 1 << 14
@@ -60,7 +60,7 @@ def log_mean_exp(body: Program, index: str, counts: Fraction | Array, values: Ma
 
 
 def _log_mean_exp(body: Program, index: str, count: int, values: Mapping[str, Any]) -> Array:
-    from .evaluate.numeric import evaluate
+    from ..evaluate.numeric import evaluate
 
     widened = {
         name: Samples(value.array[..., None], value.least, value.greatest) if isinstance(value, Samples) else value
@@ -97,7 +97,7 @@ def _log_mean_exp(body: Program, index: str, count: int, values: Mapping[str, An
 
 def accumulated(parts: tuple[Any, ...], values: Mapping[str, Any]) -> Array:
     """s after count steps of s ← s + increment(s), with compensated summation; stops once what is left is known."""
-    from .evaluate.numeric import evaluate_any
+    from ..evaluate.numeric import evaluate_any
 
     increment, name, count, room, ceiling, gain = parts
     state, step_from = _stepper(increment, {name: 0.0}, values)
@@ -133,7 +133,7 @@ def accumulated(parts: tuple[Any, ...], values: Mapping[str, Any]) -> Array:
 
 def compounded(parts: tuple[Any, ...], values: Mapping[str, Any]) -> Array:
     """u after count steps of u ← factor(k)·(u + cost); stops once the factors have settled."""
-    from .evaluate.numeric import evaluate_raw
+    from ..evaluate.numeric import evaluate_raw
 
     factor, name, cost_program, count, limit_program = parts
     cost, limit = (evaluate_raw(part, values) for part in (cost_program, limit_program))
@@ -159,7 +159,7 @@ def _stepper(
     program: Program, start: dict[str, float], values: Mapping[str, Any]
 ) -> tuple[dict[str, Array], Callable[[], Array]]:
     """Arrays for the bound names of `program`, and a function that evaluates it at their current contents."""
-    from .evaluate.numeric import Float64
+    from ..evaluate.numeric import Float64
 
     needed = {leaf: values[leaf] for leaf in program.leaves if leaf not in start}
     shape = np.broadcast_shapes(*(value.array.shape for value in needed.values() if isinstance(value, Samples)))
@@ -181,7 +181,7 @@ def _iterate(
     close: Callable[[float], tuple[Array, Array]],
 ) -> Array:
     """The state after each of the counts asked for; ends early where `close` brackets what is left to rounding."""
-    from .evaluate.numeric import evaluate_any
+    from ..evaluate.numeric import evaluate_any
 
     counts = np.asarray(evaluate_any(count, values), dtype=np.float64)
     out = np.empty(np.broadcast_shapes(state.shape, counts.shape))
@@ -211,7 +211,7 @@ def _iterate(
 
 def _ceiling(room: Program, ceiling: Program, gain: Program, values: Mapping[str, Any]) -> tuple[Array, Array]:
     """The fixed point and the gain there, where there is one; infinity and 0 elsewhere."""
-    from .evaluate.numeric import evaluate_raw
+    from ..evaluate.numeric import evaluate_raw
 
     try:
         with np.errstate(all="ignore"):

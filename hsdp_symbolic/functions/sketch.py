@@ -17,8 +17,8 @@ import numpy as np
 from ..errors import HsdpError
 from ..progress import Ticker
 from ..setting.arrays import Array
-from .dynamic import LEAST_COST, MOST_COST, SETTLED, Programme, grid
-from .hits import log_moments
+from .hit_moment import log_moments
+from .shift_control import LEAST_COST, MOST_COST, SETTLED, Programme, grid
 
 POINTS = 128
 STEPS_IN_FULL = 4000

@@ -18,12 +18,25 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
+from sympy import Function
 
 from ..arithmetic.doubles import double_above, double_below
 from ..arithmetic.rounded import UNIT, log_mix, require_nearest_arrays
 from ..errors import ArgumentError, TooManySteps
 from ..progress import Ticker
 from ..setting.arrays import Array
+
+
+class ShiftControl(Function):
+    """log of the least moment that shifts chosen step by step can reach: the programme of `sharper.dynamic`.
+
+    `cost` is κρ₀, `q` the contraction, `rate` the chance that a given batch holds the record; there are `batches` of
+    them in each of `epochs` passes, and the record is in at most one of a pass. Views bracket it on a grid, so it is
+    known to some digits only.
+    """
+
+    nargs = 5  # cost, q, rate, batches, epochs
+
 
 MAX_STEPS = 3 * 10**4
 """Steps that are followed one by one; what has not settled by then is refused."""

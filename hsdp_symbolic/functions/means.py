@@ -18,9 +18,9 @@ from fractions import Fraction
 from functools import cache, partial
 from typing import Any
 
-from .arithmetic.engines import SeriesArb, Unbounded
-from .evaluate.intervals import DIRECT_TERMS, Intervals, whole
-from .evaluate.program import Program
+from ..arithmetic.engines import SeriesArb, Unbounded
+from ..evaluate.intervals import DIRECT_TERMS, Intervals, whole
+from ..evaluate.program import Program
 
 MOST_ONE_BY_ONE = 100
 """Stretches of DIRECT_TERMS terms that may resist being summed as a block."""

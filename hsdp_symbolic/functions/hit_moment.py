@@ -13,11 +13,22 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from sympy import Function
 
 from ..arithmetic.engines import Engine, Unbounded
 from ..errors import OutsideDoubleRange, TooManySteps, ValueTooLarge
 from ..progress import Ticker
 from ..setting.arrays import Array
+
+
+class HitMoment(Function):
+    """log E[e^(cost·X)], X the sum over hits of q^(2·later misses), in `count` draws that hit with chance `rate`.
+
+    M_T(c) of the recursion M_(t+1)(c) = p·e^c·M_t(c) + (1 − p)·M_t(q²c), M_0 = 1.
+    """
+
+    nargs = 4  # cost, q, rate, count
+
 
 MAX_WORK = 8 * 10**6
 """Terms, draws times counts of misses, that an enclosure is ready to compute one by one."""

@@ -12,10 +12,22 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sympy import Function
 
 from ..arithmetic.engines import Engine, Unbounded
 from ..errors import TooManySteps
 from ..setting.arrays import Array
+
+
+class CappedMoment(Function):
+    """s after `count` steps of s ← log(p·e^g(s) + (1 − p)·e^(q²s)) from s = 0, p the `rate`.
+
+    g(s) = s + cost up to s = cost·q²/(1 − q²), and (q√s + √(cost·(1 − q²)))² beyond. Its derivation proves that the map
+    increases with a slope of at most 1 and leads from cost·(1 + q)/(1 − q) no higher.
+    """
+
+    nargs = 4  # cost, q, rate, count
+
 
 if TYPE_CHECKING:
     from ..evaluate.intervals import Intervals

@@ -1,0 +1,1 @@
+"""What the bounds need beyond arithmetic: one file for each function."""

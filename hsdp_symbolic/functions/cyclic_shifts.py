@@ -1,0 +1,33 @@
+"""The least shifts that undo hits at regular distances."""
+
+from __future__ import annotations
+
+from sympy import Expr, Function
+
+from .geometric import GeometricSum
+from .pooled import Pooled
+
+
+class CyclicShifts(Function):
+    """The least Σa² of shifts that undo K hits, N updates apart, the last of them k updates before the end.
+
+    A shift z ≥ 0 obeys z ← qz + hit − a and ends at 0. The derivation of `shift:cyclic` proves what the views lean on:
+    `closed` is that minimum; it increases with q and K and decreases with N and k.
+    """
+
+    nargs = 4  # q, N, K, k
+
+    def edges(self) -> tuple[Expr, Expr]:
+        """Slope and length of the minorant's first edge, in units of its second."""
+        q, N, K, k = self.args
+        last = GeometricSum(q**-2, k)
+        slope = q ** (N - 2) * (1 + q**N) * last / ((1 + q ** (N * (K - 1))) * GeometricSum(q**2, N))
+        return slope, q**2 * GeometricSum(q**2, N * (K - 1)) / last
+
+    def closed(self) -> Expr:
+        """What the last hit costs by itself, times what the pooled edges make of it."""
+        q, _, _, k = self.args
+        return Pooled(*self.edges()) / GeometricSum(q**-2, k)
+
+    def _eval_is_positive(self) -> bool | None:
+        return True
