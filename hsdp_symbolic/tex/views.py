@@ -16,7 +16,7 @@ from sympy import Expr, Symbol
 from .. import symbols
 from ..display import FirstEpoch
 from ..errors import HsdpError
-from ..functions.sampled_gaussian import SampledGaussian
+from ..functions.interface import BoundFunction
 from ..proof.checks import ALL_PARAMETERS, Check, Cited, Evidence, Induction, Limit, Method
 from ..setting.letters import LETTERS
 from .layout import rows
@@ -86,9 +86,8 @@ def _equations(statement: Statement, printer: PaperPrinter) -> list[tuple[str, s
 
 
 def _notes(statement: Statement, printer: PaperPrinter) -> list[str]:
-    if statement.shown.has(SampledGaussian) and symbols.alpha not in printer.values:
-        return [r"\text{for whole orders}\ \alpha"]
-    return []
+    notes = [node.tex_note(printer) for node in sorted(statement.shown.atoms(BoundFunction), key=str)]
+    return list(dict.fromkeys(filter(None, notes)))
 
 
 def statement_rows(statement: Statement, printer: PaperPrinter, value: str = "") -> tuple[str, ...]:
