@@ -58,6 +58,8 @@ class Statement:
     steps: Sequence[Step]
     uses: tuple[str, ...] = ()
     also: tuple[tuple[str, Expr], ...] = ()
+    names: tuple[tuple[Expr, Expr], ...] = ()
+    """Names of other bounds that `shown` is written with, each with what it stands for."""
     kind: Literal["theorem", "lemma", "proposition", "corollary", "baseline", "equation", "law"] = "theorem"
     terms: Terms | None = None
     """On what terms it bounds a run; None for what bounds none."""
