@@ -29,7 +29,8 @@ from hsdp_symbolic.plots.common import (
     setting,
     setting_text,
 )
-from hsdp_symbolic.plots.describe import Figure, Panel, Request, Style
+from hsdp_symbolic.plots.describe import Panel, Request, Style
+from hsdp_symbolic.plots.figure import Figure
 from hsdp_symbolic.plots.values import crossover
 from hsdp_symbolic.symbols import K, alpha, j
 
