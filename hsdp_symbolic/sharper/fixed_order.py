@@ -7,7 +7,6 @@ takes m = ⌊N/2⌋ and drops the contraction of the last epoch, a factor q^(2(N
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
 
 from sympy import Expr, Ge, Integer
 
@@ -34,12 +33,7 @@ from ..proof.derivation import Derivation
 from ..statement import Statement
 from ..symbols import K, N, Y, alpha, gap, i, j, j0, m, p, q, split
 
-if TYPE_CHECKING:
-    from ..setting import Setting
-
 WHERE = "not in the paper"
-MOST_SPLITS = 10**6
-"""Splits that `best_split` compares."""
 _USES = (FIRST_EPOCH, "lem:LSIseq_stronglyconvex", "lem:recursive")
 _SPLIT_RANGE = (Ge(split, 1, evaluate=False), split <= N)
 
@@ -147,25 +141,6 @@ def any_split() -> Statement:
         uses=_USES,
         terms=BY_CONTRACTION,
     )
-
-
-def best_split(run: Setting) -> int:
-    """The split for which `strconvexsmooth:split` is least at a setting, in float64; any split gives a valid bound.
-
-    >>> from hsdp_symbolic import Setting
-    >>> run = Setting(n=50, b=2, K=2, eta="0.02", lam=1, beta=4, sigma=2, S_g=4)
-    >>> best_split(run), best_split(run.replace(K=10**6))
-    (25, 12)
-    """
-    import numpy as np
-
-    from ..errors import ArgumentError
-
-    batches = int(run["n"] // run["b"])
-    if batches > MOST_SPLITS:
-        raise ArgumentError("n", run["n"], f"{batches} batches are too many splits to compare", "use n/b up to 10^6")
-    values = any_split().numeric(run, alpha=2, j0=0, split=np.arange(1, batches + 1))
-    return 1 + int(np.argmin(values))
 
 
 @cache
