@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .evaluate.boxes import Box
     from .evaluate.enclosure import Enclosure
     from .evaluate.program import Program
+    from .functions.interface import BoundFunction
     from .proof.derivation import Step
 
 FINEST = "1e-20"
@@ -104,6 +105,13 @@ class Statement:
         """The step of the derivation that has this name."""
         (found,) = (step for step in self.steps if step.name == name)
         return found
+
+    @cached_property
+    def functions(self) -> frozenset[BoundFunction]:
+        """The functions in its expression that are more than arithmetic."""
+        from .functions.interface import functions_in
+
+        return frozenset(functions_in(self.expr))
 
     @cached_property
     def needs(self) -> tuple[str, ...]:

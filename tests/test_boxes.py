@@ -16,16 +16,18 @@ from hsdp_symbolic.catalogue import statements
 from hsdp_symbolic.errors import ArgumentError, HypothesisError, MissingArgument, UnknownLabel, UnsupportedNode
 from hsdp_symbolic.evaluate.boxes import Range, centre, halves, is_count, range_of, ranged
 from hsdp_symbolic.evaluate.enclosure import enclose
+from hsdp_symbolic.evaluate.trend import trend
 from hsdp_symbolic.functions.accumulated import Accumulated
 from hsdp_symbolic.functions.capped_moment import CappedMoment
 from hsdp_symbolic.functions.compounded import Compounded
 from hsdp_symbolic.functions.hit_moment import HitMoment
+from hsdp_symbolic.functions.interface import Trend
 from hsdp_symbolic.functions.log_mean_exp import LogMeanExp
 from hsdp_symbolic.functions.log_mix import LogMix
 from hsdp_symbolic.functions.sampled_gaussian import SampledGaussian
 from hsdp_symbolic.functions.shift_control import ShiftControl
 from hsdp_symbolic.proof.checks import Verdict, surviving_mutants
-from hsdp_symbolic.proof.monotone import LargestTerm, Monotone, Trend, trend
+from hsdp_symbolic.proof.monotone import LargestTerm, Monotone
 from hsdp_symbolic.symbols import K, N, alpha, eta, i, lam, n, rho0, sigma, sigma2, w1
 from proofs_check.prove import BoxProof, Inequality, prove_over, replay
 

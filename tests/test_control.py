@@ -16,7 +16,8 @@ from hsdp_symbolic.errors import ArgumentError, GridExhausted, HypothesisError, 
 from hsdp_symbolic.experiment.attack import attack, campaign
 from hsdp_symbolic.experiment.hit_patterns import patterns
 from hsdp_symbolic.functions.convex_minorant import pattern_exact
-from hsdp_symbolic.functions.shift_control import Programme, bracket, grid, moments
+from hsdp_symbolic.functions.shift_control import ShiftControl
+from hsdp_symbolic.functions.shift_programme import Programme, bracket, grid
 
 MOMENTS, CAPPED = "moments:without_replacement", "split:capped"
 DRAWN, RESHUFFLED = "control:without_replacement", "control:reshuffle"
@@ -423,7 +424,7 @@ class TestOutOfReach:
 
 def test_moments_over_arrays_of_programmes():
     costs, epochs = np.array([[0.5], [1.0]]), np.array([1, 10, 3])
-    table = moments(costs, Fraction(9, 10), Fraction(1, 10), Fraction(1), epochs)
+    table = ShiftControl.array(costs, Fraction(9, 10), Fraction(1, 10), Fraction(1), epochs)
     assert table.shape == (2, 3)
     assert np.all(np.diff(table[:, [0, 2, 1]], axis=1) > 0)
     assert table[0, 0] == pytest.approx(math.log1p(0.1 * math.expm1(0.5)), rel=1e-12)

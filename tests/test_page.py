@@ -78,7 +78,7 @@ class TestBuilding:
     @pytest.mark.smoke
     def test_every_closed_form_is_live(self):
         assert {"thm:strconvexsmooth", "thm:shuffle", "thm:convexsmooth", "thm:GD_tighter", "mironov2019"} <= set(LIVE)
-        assert "geometric" in OPERATIONS
+        assert "GeometricSum" in OPERATIONS
 
     def test_unwritable_folder(self, capsys, tmp_path):
         (tmp_path / "file").write_text("")

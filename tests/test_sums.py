@@ -70,7 +70,7 @@ class TestRecursions:
             assert bracket.hi * (10**4 - 1) > 300
 
     def test_what_cannot_be_afforded_is_refused(self, monkeypatch):
-        monkeypatch.setattr("hsdp_symbolic.evaluate.intervals.MAX_STEPS", 1024)
+        monkeypatch.setattr("hsdp_symbolic.functions.accumulated.MOST_STEPS_IN_BALLS", 1024)
         run = Setting(n=10**6, b=1, K=10**6, eta="1e-9", lam=1, beta=1, sigma=1, S_g=1)
         with pytest.raises(TooManySteps, match="fewer epochs"):
             statement("thm:amp_samp_wo_replacement").enclose(run, alpha=2)
@@ -136,13 +136,14 @@ class TestSampledGaussian:
 
     def test_whole_orders_by_both_methods(self):
         from hsdp_symbolic.evaluate.intervals import Intervals
+        from hsdp_symbolic.functions.sampled_gaussian import _binomial, _trapezoidal
 
         for engine in (Arb(128), PaddedMpmath(128)):
             with engine.working():
                 algebra = Intervals(engine)
                 for rate, rho, order in ((Fraction(1, 25), Fraction(1, 200), 15), (Fraction(1, 3), Fraction(2), 4)):
-                    sums = engine.bounds(algebra._binomial_moment(rate, rho, order))
-                    rule = engine.bounds(algebra._trapezoidal_moment(rate, rho, Fraction(order)))
+                    sums = engine.bounds(_binomial(algebra, rate, rho, order))
+                    rule = engine.bounds(_trapezoidal(algebra, rate, rho, Fraction(order)))
                     assert sums[0] <= rule[1]
                     assert rule[0] <= sums[1]
                     assert rule[1] - rule[0] < Fraction(1, 10**30)

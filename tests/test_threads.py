@@ -28,7 +28,7 @@ from hsdp_symbolic.arithmetic.engines import MOST_TRIES, TURN, Arb, PaddedMpmath
 from hsdp_symbolic.errors import NotRational, SeriesShortened
 from hsdp_symbolic.experiment.renyi.mixtures import Mixture, mixture_divergence
 from hsdp_symbolic.functions.convex_minorant import pattern_upper
-from hsdp_symbolic.functions.shift_control import bracket
+from hsdp_symbolic.functions.shift_programme import bracket
 from hsdp_symbolic.setting.letters import PARAMETERS
 from proofs_check.prove import prove_over, replay
 

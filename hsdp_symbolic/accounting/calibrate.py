@@ -166,7 +166,7 @@ class _Problem:
     def is_monotone(self, value: Any, letter: str, direction: int) -> bool:
         """Whether every bound for this run is proved to move in the wanted direction."""
         from .. import symbols
-        from ..proof.monotone import trend
+        from ..evaluate.trend import trend
 
         bounds = bounds_for(self.make(value), self.scheme, self.neighbouring).bounds
         trends = (trend(bound.statement.expr, getattr(symbols, letter)) for bound in bounds)

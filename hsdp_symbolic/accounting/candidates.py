@@ -72,9 +72,7 @@ class Bound:
     @property
     def sampled(self) -> bool:
         """Whether sampled Gaussian mechanisms are summed, which takes long at high orders."""
-        from ..functions.sampled_gaussian import SampledGaussian
-
-        return bool(self.statement.expr.has(SampledGaussian))
+        return any(node.slow_at_high_orders for node in self.statement.functions)
 
     @property
     def sketched(self) -> bool:
@@ -120,9 +118,8 @@ class Bound:
     @property
     def _is_long_mean(self) -> bool:
         """Whether float64 would go through more batches one by one than the certified view, which need not."""
-        from ..functions.log_mean_exp import LogMeanExp
-
-        return self.statement.expr.has(LogMeanExp) and self.setting["n"] // self.setting["b"] > LONG_MEAN
+        every_term = any(node.doubles_take_every_term for node in self.statement.functions)
+        return every_term and self.setting["n"] // self.setting["b"] > LONG_MEAN
 
     def _double(self, alpha: float) -> float:
         try:
@@ -230,10 +227,7 @@ def _partial_epochs(found: Statement, setting: Setting, steps: int) -> tuple[Set
 
 def _check_length(found: Statement, setting: Setting) -> None:
     """Refuse a recursion that neither ends nor settles, at the rate of ηλ a step, within a reasonable time."""
-    from ..functions.accumulated import Accumulated
-    from ..functions.compounded import Compounded
-
-    if found.expr.has(Accumulated, Compounded):
+    if any(node.is_recursion for node in found.functions):
         steps = int(setting["K"] * (1 if found.scheme is Scheme.FULL_BATCH else setting["n"] // setting["b"]))
         if steps > LONGEST_RECURSION and setting["eta"] * setting["lam"] * LONGEST_RECURSION < 20:
             raise TooManySteps(steps, "a recursion")
@@ -258,7 +252,8 @@ def _worst_places(found: Statement, last: int) -> Any:
     """The batches that can be worst by the proved trend of the statement in j0; None if it is unknown."""
     from sympy import Eq, Piecewise
 
-    from ..proof.monotone import Trend, trend
+    from ..evaluate.trend import trend
+    from ..functions.interface import Trend
     from ..symbols import N, j0
 
     response = trend(found.expr, j0)

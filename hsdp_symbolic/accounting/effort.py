@@ -11,7 +11,6 @@ from ..setting import Setting
 from ..statement import Statement
 
 if TYPE_CHECKING:
-    from ..functions.shift_control import Programme
     from ..setting.arrays import Array
 
 
@@ -60,20 +59,7 @@ def admit_effort(effort: object) -> Effort:
 
 def rank(found: Statement) -> int:
     """Closed forms (0) come before sums and recursions (1), and those before what is sketched first (2, 3)."""
-    from ..functions.accumulated import Accumulated
-    from ..functions.compounded import Compounded
-    from ..functions.hit_moment import HitMoment
-    from ..functions.log_mean_exp import LogMeanExp
-    from ..functions.shift_control import ShiftControl
-
-    expr = found.expr
-    return (
-        2
-        if expr.has(ShiftControl)
-        else 3
-        if expr.has(HitMoment)
-        else int(expr.has(Accumulated, Compounded, LogMeanExp))
-    )
+    return max((node.rank for node in found.functions), default=0)
 
 
 def is_long(found: Statement) -> bool:
@@ -85,65 +71,50 @@ def check_work(found: Statement, setting: Setting, effort: Effort) -> None:
     """Refuse, with the reason, what the effort asked for does not cover."""
     if not is_long(found):
         return
-    long = _Long(found, setting)
-    work, most = long.work(), effort.steps if long.is_programme else effort.terms
-    if work > most:
-        stronger = next(
-            (name for name, each in EFFORTS.items() if work <= (each.steps if long.is_programme else each.terms)), None
-        )
-        unit = "steps of a dynamic programme" if long.is_programme else "terms of a moment"
+    long = _LongStatement(found, setting)
+    work, budget = long.work, long.kind.budget
+    if work > getattr(effort, budget):
+        stronger = next((name for name, each in EFFORTS.items() if work <= getattr(each, budget)), None)
         remedy = f"use effort {stronger!r}" if stronger else f"ask {found.label} itself, or take fewer steps"
-        raise TooMuchWork(effort, work, most, unit, remedy)
+        raise TooMuchWork(effort, work, getattr(effort, budget), long.kind.unit, remedy)
 
 
 def width(found: Statement, setting: Setting, effort: Effort) -> Fraction | None:
     """How closely to certify it, relatively; None for what the statement itself says."""
-    long = _Long(found, setting) if is_long(found) else None
-    if long is None or not long.is_programme:
+    long = _LongStatement(found, setting) if is_long(found) else None
+    if long is None or long.kind.certified_as_asked:
         return None
-    return CLOSE if long.work() <= effort.close else LOOSE
+    return CLOSE if long.work <= effort.close else LOOSE
 
 
 def sketch(found: Statement, setting: Setting, alphas: Array) -> Array:
     """R_α in doubles, to a few per cent, of a statement that takes long; an error where its hypotheses fail."""
-    return _Long(found, setting).sketch(alphas)
+    return _LongStatement(found, setting).sketch(alphas)
 
 
-class _Long:
-    """The one node of a statement that takes long, at a setting."""
+class _LongStatement:
+    """A statement with one function that takes long, at a setting."""
 
     def __init__(self, found: Statement, setting: Setting) -> None:
         from ..evaluate.enclosure import exact
         from ..evaluate.program import compile_expression
-        from ..functions.hit_moment import HitMoment
-        from ..functions.shift_control import ShiftControl
+        from ..functions.interface import Long
 
-        (self._node,) = found.expr.atoms(ShiftControl, HitMoment)
-        self.is_programme = isinstance(self._node, ShiftControl)
+        (self._node,) = (node for node in found.functions if isinstance(node, Long))
+        self.kind = type(self._node)
         self._expr, self._values = found.expr, found.point(setting, alpha=2)
         _, *others = self._node.args
         self._others = [exact(compile_expression(part), self._values) for part in others]
 
+    @property
     def work(self) -> int:
-        from ..functions.hit_moment import work
-
-        if self.is_programme:
-            return self._programme().steps_that_matter
-        q, rate, draws = self._others
-        return work(q, rate, int(draws))
-
-    def _programme(self) -> Programme:
-        from ..functions.shift_control import Programme
-
-        q, rate, batches, epochs = self._others
-        return Programme(Fraction(1), q, rate, int(batches), int(epochs))
+        return self.kind.work(*self._others)
 
     def sketch(self, alphas: Array) -> Array:
         import numpy as np
 
         from ..evaluate.numeric import evaluate_raw
         from ..evaluate.program import compile_expression
-        from ..functions import sketch
         from ..setting.arrays import Samples
         from ..symbols import W1
 
@@ -153,11 +124,7 @@ class _Long:
         leaves = {**self._values, "alpha": samples(alphas)}
         with np.errstate(all="ignore"):
             costs = evaluate_raw(compile_expression(self._node.args[0]), leaves)
-        if self.is_programme:
-            moment = sketch.control(costs, self._programme())
-        else:
-            q, rate, draws = self._others
-            moment = sketch.hits(costs, q, rate, int(draws))
+        moment = self.kind.sketch(costs, *self._others)
         found, known = np.full(alphas.shape, np.inf), np.isfinite(moment)
         if np.any(known):
             leaves = {**self._values, "alpha": samples(alphas[known]), str(W1): samples(moment[known])}

@@ -303,7 +303,8 @@ def minimum(bound: Bound, goal: Goal, rtol: float = 1e-3, below: Fraction | None
     R increases with α (proved), and what is added to it falls until α = 1/δ (conversion:epsilon). So over a range
     of orders ε is at least R at its lower end plus the rest at its upper end: branch and bound.
     """
-    from ..proof.monotone import Trend, trend
+    from ..evaluate.trend import trend
+    from ..functions.interface import Trend
     from ..symbols import alpha
 
     if goal.seeks != "epsilon" or goal.conversion != "best" or not 0 < goal.given < 1:

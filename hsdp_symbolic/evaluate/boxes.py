@@ -1,6 +1,6 @@
 """Ranges of expressions over boxes of parameters: sound, and sharp where monotonicity is known.
 
-An expression is cut into the largest pieces whose direction in every ranged letter is proved (`monotone`); such a piece
+An expression is cut into the largest pieces whose direction in every ranged letter is proved (`trend`); such a piece
 takes its extremes at corners, where it is evaluated as a point. Pieces are joined by interval arithmetic; what that
 loses is won back by splitting the box. Everything is exact or rounded outwards.
 """
@@ -22,18 +22,17 @@ from sympy import Add, Expr, Mul, Piecewise, Pow, Symbol
 from .. import symbols
 from ..arithmetic.engines import ENGINES, Engine, Unbounded
 from ..errors import ArgumentError, UnboundedRange, UnsupportedNode
-from ..functions.log_mix import LogMix
-from ..functions.shift_control import ShiftControl
+from ..functions.interface import BoundFunction, Trend
 from ..progress import Ticker
-from ..proof.monotone import Trend, absorbed, trend
 from ..setting.gate import admit
 from ..setting.letters import LETTERS
 from .enclosure import Enclosure, agreed, check_engine
 from .intervals import Intervals
 from .program import Program, compile_expression
+from .trend import absorbed, trend
 
 PRECISION, MAX_PRECISION = 96, 2**12
-FINEST = 128
+ENOUGH_BITS = 128
 """Ranges narrower than this many bits of their values are not worth more precision."""
 MAX_BOXES = 4096
 LOOSENESS = Fraction(1, 12)
@@ -271,11 +270,20 @@ def _split(expr: Expr, names: frozenset[str], atoms: frozenset[Symbol], mixed: f
             return _Product(plans(expr.args))
         case Pow() if expr.exp.is_Integer:
             return _Power(_plan(expr.base, names, atoms), int(expr.exp))
-        case LogMix() if len(mixed) == 1 and not _depends(expr.args[1], mixed) and not _depends(expr.args[2], mixed):
-            (letter,) = mixed
-            if trend(expr.args[0], letter, atoms) is not None:  # monotone in its weight, one way or the other
-                return _EitherEnd(letter.name, _plan(expr, names - {letter.name}, atoms))
+        case BoundFunction() if (letter := _monotone_either_way(expr, mixed, atoms)) is not None:
+            return _EitherEnd(letter.name, _plan(expr, names - {letter.name}, atoms))
     raise UnsupportedNode(f"no rule bounds {expr} over a range of {', '.join(sorted(names))}; narrow it to one value")
+
+
+def _monotone_either_way(expr: BoundFunction, mixed: frozenset[Symbol], atoms: frozenset[Symbol]) -> Symbol | None:
+    """The one mixed letter, if only arguments depend on it in which the function is monotone one way or the other."""
+    if len(mixed) != 1:
+        return None
+    (letter,) = mixed
+    varying = [place for place, argument in enumerate(expr.args) if _depends(argument, mixed)]
+    if len(varying) != 1 or varying[0] not in expr.monotone_either_way:
+        return None
+    return letter if trend(expr.args[varying[0]], letter, atoms) is not None else None
 
 
 def _depends(expr: Expr, wanted: frozenset[Symbol]) -> bool:
@@ -382,10 +390,10 @@ class _Search:
 
     def _is_blurred(self) -> bool:
         """Whether rounding at points is large beside the range, and worth another try."""
-        if self._expr.has(ShiftControl):
-            return False  # known on a grid only, whatever the precision
+        if any(node.on_a_grid for node in self._expr.atoms(BoundFunction)):
+            return False
         width, size = self._most - self._least, max(abs(self._least), abs(self._most))
-        return bool(self._blur > LOOSENESS * width and self._blur * 2**FINEST > size)
+        return bool(self._blur > LOOSENESS * width and self._blur * 2**ENOUGH_BITS > size)
 
     def _corner(self, *, up: bool) -> Box:
         """The box with every letter of known direction moved to the end where the expression is largest (least)."""

@@ -10,22 +10,21 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import partial
 from threading import Lock
 from typing import Any
 
 import numpy as np
 
-from ..arithmetic.engines import Arb
-from ..arithmetic.tape import Tape, Traced, at_most, bound
-from ..errors import ArgumentError, OutsideDoubleRange, UnsupportedNode
-from ..functions.floats import accumulated, compounded, log_mean_exp, log_mix, pooled, powers, sampled_gaussian
+from ..arithmetic.scaled import LogQ, Scaled, is_one, log_q
+from ..arithmetic.tape import Tape, Traced, bound
+from ..errors import OutsideDoubleRange
+from ..functions.interface import BoundFunction, Part, Parts
 from ..setting.arrays import Array, Samples
 from .enclosure import certainly, exact, value_of
-from .intervals import ARGUMENT_BITS, Rationals, programs
-from .program import Parts, Program
+from .program import Program
 
 
 def evaluate(program: Program, values: Mapping[str, Any]) -> Array:
@@ -123,29 +122,8 @@ def _decisive(side: Program, values: Mapping[str, Any], *, greatest: bool) -> Ar
     return evaluate(side, values)
 
 
-@dataclass(frozen=True)
-class _LogQ:
-    """log q to about 30 digits: 32 leading bits, which times a whole number below 2^21 is exact, and the rest."""
-
-    leading: Any
-    rest: Any
-
-    @property
-    def value(self) -> Any:
-        return self.leading + self.rest
-
-
-@dataclass(frozen=True)
-class _Scaled:
-    """plain · q^exponent, with the power not yet taken."""
-
-    plain: Any
-    exponent: Any
-    log_q: _LogQ
-
-
 class Float64:
-    """Values are Fractions (scalars), doubles, arrays being traced, or `_Scaled`.
+    """Values are Fractions (scalars), doubles, arrays being traced, or `Scaled`.
 
     Means and recursions are not traced: they are computed over the whole of the arrays they depend on, and enter the
     tape as inputs.
@@ -168,7 +146,7 @@ class Float64:
         """`x` as a double or an array of doubles."""
         if isinstance(x, Fraction):
             return _double(x)
-        if not isinstance(x, _Scaled):
+        if not isinstance(x, Scaled):
             return x
         exponent = self.value(x.exponent)
         log_power = exponent * x.log_q.value
@@ -189,10 +167,10 @@ class Float64:
     def mul(self, *factors: Any) -> Any:
         scalar, array, power = Fraction(1), None, None
         for factor in factors:
-            if isinstance(factor, _Scaled) and (power is None or power.log_q is factor.log_q):
+            if isinstance(factor, Scaled) and (power is None or power.log_q is factor.log_q):
                 power = factor if power is None else replace(power, exponent=self.add(power.exponent, factor.exponent))
                 factor = factor.plain
-            elif isinstance(factor, _Scaled):
+            elif isinstance(factor, Scaled):
                 factor = self.value(factor)
             if isinstance(factor, Fraction):
                 scalar *= factor
@@ -202,8 +180,8 @@ class Float64:
         return plain if power is None else replace(power, plain=plain)
 
     def power(self, base: Any, exponent: Any) -> Any:
-        if isinstance(base, _Scaled):
-            plain = base.plain if _is_one(base.plain) else self.power(base.plain, exponent)
+        if isinstance(base, Scaled):
+            plain = base.plain if is_one(base.plain) else self.power(base.plain, exponent)
             return replace(base, plain=plain, exponent=self.mul(base.exponent, exponent))
         if isinstance(exponent, Fraction) and exponent.denominator == 1 and isinstance(base, Fraction):
             return base ** int(exponent)
@@ -223,82 +201,16 @@ class Float64:
         return np.floor_divide(self.value(top), self.value(bottom))
 
     def contraction(self, parts: Parts, values: Mapping[str, Any]) -> Any:
-        (step,) = programs(parts)
+        (step,) = parts
         arrays = [name for name in step.leaves if isinstance(self._values[name], Samples)]
         if not arrays:
             size = exact(step, self._values)
-            return Fraction(0) if size == 1 else _Scaled(Fraction(1), Fraction(1), _log_q(size))
+            return Fraction(0) if size == 1 else Scaled(Fraction(1), Fraction(1), log_q(size))
         leading, rest = (self._tape.read(_logs_of(step, arrays, part)) for part in (0, 1))
-        return _Scaled(Fraction(1), Fraction(1), _LogQ(leading, rest))
-
-    def geometric(self, x: Any, k: Any) -> Any:
-        if not isinstance(x, _Scaled) or not _is_one(x.plain):
-            raise UnsupportedNode("the NumPy view sums powers of q only")
-        if isinstance(x.exponent, Fraction) and x.exponent == 0:
-            return k
-        if not (isinstance(x.exponent, Fraction) and x.exponent < 0):
-            if isinstance(x.exponent, Traced):  # may be 0 somewhere
-                return self._tape.record(powers, *map(self.value, (x.exponent, x.log_q.value, k)))
-            log_x = self.value(x.exponent) * x.log_q.value
-            return np.expm1(self.value(k) * log_x) * (1.0 / np.expm1(log_x))
-        # Σ q^(−as) = q^(−a(k−1)) Σ q^(as): the growing power joins the other exponents.
-        falling = replace(x, exponent=-x.exponent)
-        return replace(x, plain=self.geometric(falling, k), exponent=self.mul(x.exponent, self.add(k, Fraction(-1))))
-
-    def expm1(self, x: Any) -> Any:
-        return np.expm1(self.value(x))
-
-    def log_mix(self, weight: Any, x: Any, y: Any) -> Any:
-        rest = self.add(Fraction(1), self.mul(Fraction(-1), weight))  # before rounding: 1 − w may be tiny
-        parts = [self.value(part) for part in (weight, rest, x, y)]
-        if at_most(parts[2], 30) and at_most(parts[3], 30):
-            w, v, x, y = parts
-            return np.log1p(w * np.expm1(x) + v * np.expm1(y))
-        if not any(isinstance(part, Traced) for part in parts):
-            return log_mix(*map(np.asarray, parts), out=np.empty(())).item()
-        return self._tape.record(log_mix, *parts)
-
-    def pooled(self, slope: Any, length: Any) -> Any:
-        rise = self.mul(slope, length)  # as one: the slope alone may overflow where the edges pool
-        if all(isinstance(part, Fraction) for part in (slope, length)):
-            return Rationals(ARGUMENT_BITS).pooled(slope, length)
-        parts = [self.value(part) for part in (slope, rise, length)]
-        if any(isinstance(part, Traced) for part in parts):
-            return self._tape.record(pooled, *parts)
-        return pooled(*map(np.asarray, parts), out=np.empty(())).item()
-
-    def sampled_gaussian(self, parts: Parts, values: Mapping[str, Any]) -> Any:
-        def moment(values: Mapping[str, Any]) -> Array:
-            return sampled_gaussian(*(evaluate_any(part, values) for part in programs(parts)))
-
-        return self._whole(moment, parts)
-
-    def shift_control(self, parts: Parts, values: Mapping[str, Any]) -> Any:
-        def moment(values: Mapping[str, Any]) -> Array:
-            from ..functions.shift_control import moments
-
-            return moments(*(evaluate_any(part, values) for part in programs(parts)))
-
-        return self._whole(moment, parts)
-
-    def capped_moment(self, parts: Parts, values: Mapping[str, Any]) -> Any:
-        def moment(values: Mapping[str, Any]) -> Array:
-            from ..functions.capped_moment import capped_moments
-
-            return capped_moments(*(evaluate_any(part, values) for part in programs(parts)))
-
-        return self._whole(moment, parts)
-
-    def hit_moment(self, parts: Parts, values: Mapping[str, Any]) -> Any:
-        def moment(values: Mapping[str, Any]) -> Array:
-            from ..functions.hit_moment import log_moments
-
-            return log_moments(*(evaluate_any(part, values) for part in programs(parts)))
-
-        return self._whole(moment, parts)
+        return Scaled(Fraction(1), Fraction(1), LogQ(leading, rest))
 
     def select(self, parts: Parts, values: Mapping[str, Any]) -> Any:
-        left, right, then, otherwise = programs(parts)
+        left, right, then, otherwise = parts
         sides = [side.run(self, values) for side in (left, right)]
         if all(isinstance(side, Fraction) for side in sides):
             return (then if sides[0] == sides[1] else otherwise).run(self, values)
@@ -306,27 +218,52 @@ class Float64:
             _where_equal, *(self.value(x) for x in (*sides, then.run(self, values), otherwise.run(self, values)))
         )
 
-    def log_mean_exp(self, parts: Parts, values: Mapping[str, Any]) -> Any:
-        body, index, count = parts
-        assert isinstance(body, Program)
+    def operation(self, function: type[BoundFunction]) -> Callable[..., Any]:
+        return partial(function.doubles, self)
 
-        def mean(values: Mapping[str, Any]) -> Array:
-            return log_mean_exp(body, str(index), evaluate_any(count, values), values)
+    def record(self, function: Callable[..., Any], *operands: Any) -> Any:
+        parts = [self.value(operand) for operand in operands]
+        if any(isinstance(part, Traced) for part in parts):
+            return self._tape.record(function, *parts)
+        return function(*map(np.asarray, parts), out=np.empty(())).item()
 
-        return self._whole(mean, parts)
-
-    def accumulated(self, parts: Parts, values: Mapping[str, Any]) -> Any:
-        return self._whole(lambda values: accumulated(parts, values), parts)
-
-    def compounded(self, parts: Parts, values: Mapping[str, Any]) -> Any:
-        return self._whole(lambda values: compounded(parts, values), parts)
-
-    def _whole(self, function: Callable[[Mapping[str, Any]], Array], parts: Parts) -> Any:
+    def whole(self, function: Callable[[Mapping[str, Any]], Array], parts: Parts) -> Any:
         """A number now, or an input of the tape, computed from whole arrays when it is played."""
-        leaves = frozenset[str]().union(*(part.leaves for part in programs(parts)))
+        leaves = frozenset[str]().union(*(part.leaves for part in parts if isinstance(part, Program)))
         if any(isinstance(self._values.get(name), Samples) for name in leaves):
             return self._tape.read(function)
         return float(function(self._values))
+
+    def evaluate(self, part: Part, values: Mapping[str, Any]) -> Array:
+        return evaluate(_program(part), values)
+
+    def evaluate_raw(self, part: Part, values: Mapping[str, Any]) -> Array:
+        return evaluate_raw(_program(part), values)
+
+    def exact_or_array(self, part: Part, values: Mapping[str, Any]) -> Fraction | Array:
+        needed = {name: values[name] for name in part.leaves}
+        if any(isinstance(value, Samples) for value in needed.values()):
+            return evaluate(_program(part), needed)
+        return exact(_program(part), needed)
+
+    def stepper(
+        self, part: Part, start: Mapping[str, float], values: Mapping[str, Any]
+    ) -> tuple[dict[str, Array], Callable[[], Array]]:
+        needed = {leaf: values[leaf] for leaf in part.leaves if leaf not in start}
+        shape = np.broadcast_shapes(*(value.array.shape for value in needed.values() if isinstance(value, Samples)))
+        state = {name: np.full(shape, first) for name, first in start.items()}
+        tape = Tape()
+        everything = {**needed, **{name: Samples(array, 0.0, math.inf) for name, array in state.items()}}
+        view = Float64(tape, everything)
+        inputs = view.traced(part.leaves)
+        result = view.value(part.run(view, inputs))
+        assert isinstance(result, Traced)
+        return state, tape.stepper(result, [inputs[name] for name in state], everything)
+
+
+def _program(part: Part) -> Program:
+    assert isinstance(part, Program)
+    return part
 
 
 def _logs_of(step: Program, arrays: list[str], part: int) -> Callable[[Mapping[str, Any]], Array]:
@@ -337,24 +274,11 @@ def _array_of(name: str) -> Callable[[Mapping[str, Any]], Array]:
     return lambda values: values[name].array
 
 
-def _is_one(x: Any) -> bool:
-    return isinstance(x, Fraction) and x == 1
-
-
 def _double(x: Fraction) -> float:
     try:
         return float(x)
     except OverflowError:
         raise OutsideDoubleRange("a factor of the bound") from None
-
-
-def evaluate_any(part: Program | str, values: Mapping[str, Any]) -> Fraction | Array:
-    """A part over just the arrays it depends on: exact if there are none."""
-    assert isinstance(part, Program)
-    needed = {name: values[name] for name in part.leaves}
-    if any(isinstance(value, Samples) for value in needed.values()):
-        return evaluate(part, needed)
-    return exact(part, needed)
 
 
 def _where_equal(left: Array, right: Array, then: Array, otherwise: Array, *, out: Array) -> None:
@@ -368,19 +292,6 @@ def _distinct_logs(step: Program, arrays: list[str], values: Mapping[str, Any]) 
     logs = []
     for row in rows.T.tolist():
         exact_row = {name: Fraction(x) for name, x in zip(arrays, row, strict=True)}
-        logs.append(_log_q(exact(step, {**values, **exact_row})))
+        logs.append(log_q(exact(step, {**values, **exact_row})))
     leading, rest = (np.array(part)[where.ravel()] for part in ([x.leading for x in logs], [x.rest for x in logs]))
     return leading.reshape(spread[0].shape), rest.reshape(spread[0].shape)
-
-
-@lru_cache(maxsize=1 << 16)
-def _log_q(step: Fraction) -> _LogQ:
-    """log(1 − step), from 256 bits."""
-    engine = Arb(256)
-    with engine.working():
-        bounds = engine.bounds(engine.log(engine.ball(1 - step)))
-    if bounds is None:
-        raise ArgumentError("eta", float(step), "the update does not contract", "choose a smaller step size")
-    mantissa, exponent = math.frexp(bounds[0])
-    leading = math.ldexp(round(mantissa * 2**32), exponent - 32)
-    return _LogQ(leading, float(bounds[0] - Fraction(leading)))

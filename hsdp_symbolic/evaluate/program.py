@@ -1,4 +1,4 @@
-"""SymPy tree → straight-line program: the closed whitelist of nodes, walked once, run in any algebra.
+"""SymPy tree → straight-line program: the closed whitelist of nodes, walked once, run in any arithmetic.
 
 Exact rationals, interval engines and NumPy all run the same program, so a formula is stated once and no
 view can drift from another. A node outside the whitelist, or a `Float`, is refused when compiling.
@@ -18,86 +18,54 @@ from sympy import log as logarithm
 
 from .. import symbols
 from ..errors import UnsupportedNode
-from ..functions.accumulated import Accumulated
-from ..functions.capped_moment import CappedMoment
-from ..functions.compounded import Compounded
-from ..functions.cyclic_shifts import CyclicShifts
-from ..functions.expm1 import Expm1
-from ..functions.geometric import GeometricSum
-from ..functions.hit_moment import HitMoment
-from ..functions.log_mean_exp import LogMeanExp
-from ..functions.log_mix import LogMix
-from ..functions.pooled import Pooled
-from ..functions.sampled_gaussian import SampledGaussian
-from ..functions.shift_control import ShiftControl
+from ..functions.interface import BoundFunction, Parts, Pointwise, Spelled
 
 
-class Algebra(Protocol):
-    """What a view must know how to do. Values may be of any type the algebra likes; constants are Fractions.
-
-    The last nine evaluate programs of their own, with `values` for their leaves.
-    """
+class View(Protocol):
+    """What a view must know how to do. Its values may be of any type it likes; constants are Fractions."""
 
     def add(self, *terms: Any) -> Any: ...
     def mul(self, *factors: Any) -> Any: ...
     def power(self, base: Any, exponent: Any) -> Any: ...
     def exp(self, x: Any) -> Any: ...
-    def expm1(self, x: Any) -> Any: ...
     def log(self, x: Any) -> Any: ...
     def floordiv(self, top: Any, bottom: Any) -> Any: ...
-    def geometric(self, x: Any, k: Any) -> Any:
-        """1 + x + … + x^(k−1)."""
-
-    def log_mix(self, weight: Any, x: Any, y: Any) -> Any: ...
-    def pooled(self, slope: Any, length: Any) -> Any:
-        """See `nodes.Pooled`."""
-
     def contraction(self, parts: Parts, values: Mapping[str, Any]) -> Any:
         """parts = (step,): 1 − step, with the step possibly tiny."""
-
-    def sampled_gaussian(self, parts: Parts, values: Mapping[str, Any]) -> Any:
-        """parts = (rate, rho, order): see `nodes.SampledGaussian`."""
-
-    def shift_control(self, parts: Parts, values: Mapping[str, Any]) -> Any:
-        """parts = (cost, q, rate, batches, epochs): see `nodes.ShiftControl`."""
-
-    def capped_moment(self, parts: Parts, values: Mapping[str, Any]) -> Any:
-        """parts = (cost, q, rate, count): see `nodes.CappedMoment`."""
-
-    def hit_moment(self, parts: Parts, values: Mapping[str, Any]) -> Any:
-        """parts = (cost, q, rate, count): see `nodes.HitMoment`."""
 
     def select(self, parts: Parts, values: Mapping[str, Any]) -> Any:
         """parts = (left, right, then, otherwise): `then` where left = right (both exact), `otherwise` elsewhere."""
 
-    def log_mean_exp(self, parts: Parts, values: Mapping[str, Any]) -> Any:
-        """parts = (body, index, count): see `nodes.LogMeanExp`."""
-
-    def accumulated(self, parts: Parts, values: Mapping[str, Any]) -> Any:
-        """parts = (increment, state, count, room, ceiling, gain): see `nodes.Accumulated`."""
-
-    def compounded(self, parts: Parts, values: Mapping[str, Any]) -> Any:
-        """parts = (factor, index, cost, count, limit): see `nodes.Compounded`."""
+    def operation(self, function: type[BoundFunction]) -> Callable[..., Any]:
+        """How this view computes a function: from values, or from parts and the values of their letters."""
 
 
-Instruction = tuple[str, tuple[int, ...], Any]
+Operation = str | type[BoundFunction]
+Instruction = tuple[Operation, tuple[int, ...], Any]
 
 
 @dataclass(frozen=True)
 class Program:
-    """Instructions in dependency order; each names its operation and the registers it reads."""
+    """Instructions in dependency order; each names its operation and the registers it reads.
+
+    An instruction with a payload of parts evaluates these by itself.
+    """
 
     code: tuple[Instruction, ...]
     leaves: frozenset[str]
 
-    def run(self, algebra: Algebra, values: Mapping[str, Any]) -> Any:
-        """The value of the expression in `algebra`, with the leaves read from `values`."""
+    def functions(self) -> frozenset[type[BoundFunction]]:
+        """The functions it calls, those within other functions' arguments not counted."""
+        return frozenset(operation for operation, _, _ in self.code if not isinstance(operation, str))
+
+    def run(self, view: View, values: Mapping[str, Any]) -> Any:
+        """The value of the expression in `view`, with the leaves read from `values`."""
         registers: list[Any] = []
         for operation, operands, payload in self.code:
-            registers.append(_perform(algebra, operation, [registers[r] for r in operands], payload, values))
+            registers.append(_perform(view, operation, [registers[r] for r in operands], payload, values))
         return registers[-1]
 
-    def prepare(self, algebra: Algebra, values: Mapping[str, Any], name: str) -> Callable[[Any], Any]:
+    def prepare(self, view: View, values: Mapping[str, Any], name: str) -> Callable[[Any], Any]:
         """The program as a function of one leaf: what does not depend on that leaf is done now, once."""
         registers: list[Any] = [None] * len(self.code)
         varying: list[tuple[int, Any, tuple[int, ...], Any]] = []
@@ -105,10 +73,10 @@ class Program:
         for position, (operation, operands, payload) in enumerate(self.code):
             if depends.intersection(operands) or _reads(operation, payload, name):
                 depends.add(position)
-                method = None if operation == "leaf" else getattr(algebra, operation)
+                method = None if operation == "leaf" else _method(view, operation)
                 varying.append((position, method, operands, payload))
             else:
-                registers[position] = _perform(algebra, operation, [registers[r] for r in operands], payload, values)
+                registers[position] = _perform(view, operation, [registers[r] for r in operands], payload, values)
 
         def at(value: Any) -> Any:
             for position, method, operands, payload in varying:
@@ -123,24 +91,25 @@ class Program:
         return at
 
 
-Parts = tuple[Program | str, ...]
-"""The programs (and bound names) an instruction evaluates by itself."""
+def _method(view: View, operation: Operation) -> Callable[..., Any]:
+    found: Callable[..., Any] = getattr(view, operation) if isinstance(operation, str) else view.operation(operation)
+    return found
 
 
-def _perform(algebra: Algebra, operation: str, operands: list[Any], payload: Any, values: Mapping[str, Any]) -> Any:
+def _perform(view: View, operation: Operation, operands: list[Any], payload: Any, values: Mapping[str, Any]) -> Any:
     if operation == "constant":
         return payload
     if operation == "leaf":
         return values[payload]
     if isinstance(payload, tuple):
-        return getattr(algebra, operation)(payload, values)
-    return getattr(algebra, operation)(*operands)
+        return _method(view, operation)(payload, values)
+    return _method(view, operation)(*operands)
 
 
-def _reads(operation: str, payload: Any, name: str) -> bool:
+def _reads(operation: Operation, payload: Any, name: str) -> bool:
     if isinstance(payload, tuple):
         return any(isinstance(part, Program) and name in part.leaves for part in payload)
-    return operation == "leaf" and payload == name
+    return operation == "leaf" and bool(payload == name)
 
 
 @cache
@@ -166,12 +135,12 @@ class _Compiler:
             self.registers[node] = self._translate(node)
         return self.registers[node]
 
-    def emit(self, operation: str, *operands: Expr, payload: Any = None) -> int:
+    def emit(self, operation: Operation, *operands: Expr, payload: Any = None) -> int:
         reads = tuple(self.visit(operand) for operand in operands)
         self.code.append((operation, reads, payload))
         return len(self.code) - 1
 
-    def emit_parts(self, operation: str, *parts: Expr, bound: Symbol | None = None) -> int:
+    def emit_parts(self, operation: Operation, *parts: Expr, bound: Symbol | None = None) -> int:
         """An instruction whose parts are programs; `bound` is a name of its own, not a leaf of the whole."""
         if bound is not None and not isinstance(bound, Symbol):
             raise UnsupportedNode(f"{bound} is bound by a mean or recursion, and must be a symbol")
@@ -182,9 +151,11 @@ class _Compiler:
         return self.emit(operation, payload=compiled)
 
     def _translate(self, node: Expr) -> int:
-        if isinstance(node, Float):
-            raise UnsupportedNode(f"{node} is an inexact Float; write it as a Rational")
+        if isinstance(node, BoundFunction):
+            return self._function(node)
         match node:
+            case Float():
+                raise UnsupportedNode(f"{node} is an inexact Float; write it as a Rational")
             case Rational():
                 return self.emit("constant", payload=Fraction(int(node.p), int(node.q)))
             case Symbol():
@@ -196,25 +167,16 @@ class _Compiler:
             case Piecewise() if len(node.args) == 2 and isinstance(node.args[0].cond, Eq):
                 (then, condition), (otherwise, _) = node.args
                 return self.emit_parts("select", condition.lhs, condition.rhs, then, otherwise)
-            case LogMeanExp():
-                return self.emit_parts("log_mean_exp", *node.args, bound=node.args[1])
-            case Accumulated():
-                return self.emit_parts("accumulated", *node.args, bound=node.args[1])
-            case Compounded():
-                return self.emit_parts("compounded", *node.args, bound=node.args[1])
-            case SampledGaussian():
-                return self.emit_parts("sampled_gaussian", *node.args)
-            case CappedMoment():
-                return self.emit_parts("capped_moment", *node.args)
-            case HitMoment():
-                return self.emit_parts("hit_moment", *node.args)
-            case ShiftControl():
-                return self.emit_parts("shift_control", *node.args)
-            case CyclicShifts():
-                return self.visit(node.closed())
         if type(node) in _OPERATIONS:
             return self.emit(_OPERATIONS[type(node)], *node.args)
         raise UnsupportedNode(f"{type(node).__name__} is not among the nodes a view can evaluate: {node}")
+
+    def _function(self, node: BoundFunction) -> int:
+        if isinstance(node, Spelled):
+            return self.visit(node.closed())
+        if isinstance(node, Pointwise):
+            return self.emit(type(node), *node.args)
+        return self.emit_parts(type(node), *node.args, bound=node.bound_name)
 
     def _symbol(self, node: Symbol) -> int:
         if node not in self.atoms:
@@ -226,14 +188,4 @@ class _Compiler:
         return self.emit("leaf", payload=node.name)
 
 
-_OPERATIONS = {
-    Add: "add",
-    Mul: "mul",
-    Pow: "power",
-    exponential: "exp",
-    Expm1: "expm1",
-    logarithm: "log",
-    GeometricSum: "geometric",
-    LogMix: "log_mix",
-    Pooled: "pooled",
-}
+_OPERATIONS = {Add: "add", Mul: "mul", Pow: "power", exponential: "exp", logarithm: "log"}

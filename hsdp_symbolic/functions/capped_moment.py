@@ -1,4 +1,4 @@
-"""The recursion of `nodes.CappedMoment`: along thin intervals, and in doubles.
+"""`CappedMoment`: along thin intervals, and in doubles.
 
 The map increases with a slope of at most 1, so rounding errors add up and never grow. What starts from 0 climbs to the
 fixed point, what starts from c(1 + q)/(1 − q) falls to it: once the two meet, further steps do not matter.
@@ -7,19 +7,23 @@ fixed point, what starts from c(1 + q)/(1 − q) falls to it: once the two meet,
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
-from sympy import Function
+from sympy import Expr, cancel
 
-from ..arithmetic.engines import Engine, Unbounded
 from ..errors import TooManySteps
-from ..setting.arrays import Array
+from ..symbols import excess
+from .interface import Balls, OfSteps, Rules, Trend, agree
+
+MOST_CAPPED_STEPS = 2 * 10**5
+LONG = 512
+"""Beyond so many steps it is watched from above too, whether it settles."""
 
 
-class CappedMoment(Function):
+class CappedMoment(OfSteps):
     """s after `count` steps of s ← log(p·e^g(s) + (1 − p)·e^(q²s)) from s = 0, p the `rate`.
 
     g(s) = s + cost up to s = cost·q²/(1 − q²), and (q√s + √(cost·(1 − q²)))² beyond. Its derivation proves that the map
@@ -27,24 +31,39 @@ class CappedMoment(Function):
     """
 
     nargs = 4  # cost, q, rate, count
+    rank = 1
+    has_order = True
+
+    @classmethod
+    def enclosed(cls, over: Balls, *numbers: Fraction) -> Any:
+        cost, q, rate, count = numbers
+        return _Capped(over, cost, q, rate).after(int(count))
+
+    @classmethod
+    def curve(cls, *numbers: Any) -> Sequence[float]:
+        *others, count = numbers
+        return _curve(*map(float, others), int(count))
+
+    def sign(self, sign: Callable[[Expr], int]) -> int:
+        return 1
+
+    def trend(self, rules: Rules) -> Trend | None:
+        return rules.joint(self.args)  # more hits, or later misses that forget less, only add to the sum
+
+    def per_order(self, rules: Rules) -> Trend | None:
+        """A recursion of means of e^(cX), each to the power 1/c."""
+        return agree([rules.joint(self.args), rules.of(cancel(self.args[0] / excess))])
 
 
-if TYPE_CHECKING:
-    from ..evaluate.intervals import Intervals
-
-MAX_STEPS = 2 * 10**5
-LONG = 512
-"""Beyond so many steps it is watched from above too, whether it settles."""
-
-
-class Capped:
+class _Capped:
     """The map for given numbers, in the arithmetic of an engine."""
 
-    def __init__(self, algebra: Intervals, engine: Engine, cost: Fraction, q: Fraction, rate: Fraction) -> None:
-        self._algebra, self._engine, self._q, self._rate = algebra, engine, q, rate
+    def __init__(self, over: Balls, cost: Fraction, q: Fraction, rate: Fraction) -> None:
+        engine = over.engine
+        self._over, self._engine, self._q, self._rate = over, engine, q, rate
         self._cost = engine.ball(cost)
         self._switch = cost * q**2 / (1 - q**2)
-        self._kick = algebra.power(engine.ball(cost * (1 - q**2)), Fraction(1, 2))
+        self._kick = over.power(engine.ball(cost * (1 - q**2)), Fraction(1, 2))
         self._top = cost * (1 + q) / (1 - q)
 
     def after(self, count: int) -> Any:
@@ -59,50 +78,29 @@ class Capped:
             high, radius = engine.recentre(self._step(high))
             errors[1] += radius
             if done % 32 == 0:
-                bottom, top = self._ends(low)[0] - errors[0], self._ends(high)[1] + errors[1]
+                bottom, top = self._over.bounds(low)[0] - errors[0], self._over.bounds(high)[1] + errors[1]
                 if top - bottom <= engine.resolution * 2**40 * top:
                     return engine.interval(bottom, top)
-                if done >= MAX_STEPS:
+                if done >= MOST_CAPPED_STEPS:
                     raise TooManySteps(count, "a recursion")
         return engine.add(low, engine.interval(-errors[0], errors[0]))
 
     def _step(self, s: Any) -> Any:
-        algebra, engine = self._algebra, self._engine
-        low, high = self._ends(s)
+        over, engine = self._over, self._engine
+        low, high = over.bounds(s)
         if high <= self._switch:
             hit = engine.add(s, self._cost)
         else:
-            root = algebra.power(s if low > 0 else engine.ball(high), Fraction(1, 2))
-            mixed = engine.add(algebra.mul(self._q, root), self._kick)
+            root = over.power(s if low > 0 else engine.ball(high), Fraction(1, 2))
+            mixed = engine.add(over.mul(self._q, root), self._kick)
             hit = engine.mul(mixed, mixed)
             if low < self._switch:  # both formulas agree where they meet: their hull is thin
-                ends = (*self._ends(hit), *self._ends(engine.add(s, self._cost)))
+                ends = (*over.bounds(hit), *over.bounds(engine.add(s, self._cost)))
                 hit = engine.interval(min(ends), max(ends))
-        missed = algebra.mul(self._q**2, s)
-        falling = engine.exp(engine.add(missed, algebra.mul(Fraction(-1), hit)))
-        share = algebra.add(self._rate, algebra.mul(1 - self._rate, falling))
-        return engine.add(hit, algebra.log(share) if self._rate < 1 else engine.ball(Fraction(0)))
-
-    def _ends(self, x: Any) -> tuple[Fraction, Fraction]:
-        bounds = self._engine.bounds(x)
-        if bounds is None:
-            raise Unbounded
-        return bounds
-
-
-def capped_moments(cost: Any, q: Any, rate: Any, count: Any) -> Array:
-    """The value over arrays that broadcast: one run for all numbers of steps."""
-    given = np.broadcast_arrays(*(np.asarray(x, dtype=object) for x in (cost, q, rate, count)))
-    rows = list(zip(*(part.ravel().tolist() for part in given), strict=True))
-    keys = [tuple(map(float, others)) for *others, _ in rows]
-    longest: dict[tuple[float, ...], int] = {}
-    for key, (*_, steps) in zip(keys, rows, strict=True):
-        longest[key] = max(longest.get(key, 0), int(steps))
-    out = np.empty(len(rows))
-    for place, (key, (*_, steps)) in enumerate(zip(keys, rows, strict=True)):
-        found = _curve(*key, longest[key])
-        out[place] = found[min(int(steps), len(found)) - 1]
-    return out.reshape(given[0].shape)
+        missed = over.mul(self._q**2, s)
+        falling = engine.exp(engine.add(missed, over.mul(Fraction(-1), hit)))
+        share = over.add(self._rate, over.mul(1 - self._rate, falling))
+        return engine.add(hit, over.log(share) if self._rate < 1 else engine.ball(Fraction(0)))
 
 
 @lru_cache(maxsize=1 << 10)
@@ -121,6 +119,6 @@ def _curve(cost: float, q: float, rate: float, count: int) -> list[float]:
         if following == s:
             break
         s = following
-        if done >= MAX_STEPS and done < count:
+        if done >= MOST_CAPPED_STEPS and done < count:
             raise TooManySteps(count, "a recursion")
     return found

@@ -1,14 +1,17 @@
-"""The least shifts that undo hits at regular distances."""
+"""`CyclicShifts`: the least shifts that undo hits at regular distances."""
 
 from __future__ import annotations
 
-from sympy import Expr, Function
+from collections.abc import Callable
+
+from sympy import Expr
 
 from .geometric import GeometricSum
+from .interface import Rules, Spelled, Trend, agree, flip
 from .pooled import Pooled
 
 
-class CyclicShifts(Function):
+class CyclicShifts(Spelled):
     """The least Σa² of shifts that undo K hits, N updates apart, the last of them k updates before the end.
 
     A shift z ≥ 0 obeys z ← qz + hit − a and ends at 0. The derivation of `shift:cyclic` proves what the views lean on:
@@ -16,6 +19,7 @@ class CyclicShifts(Function):
     """
 
     nargs = 4  # q, N, K, k
+    is_closed_in_proofs = True
 
     def edges(self) -> tuple[Expr, Expr]:
         """Slope and length of the minorant's first edge, in units of its second."""
@@ -31,3 +35,10 @@ class CyclicShifts(Function):
 
     def _eval_is_positive(self) -> bool | None:
         return True
+
+    def sign(self, sign: Callable[[Expr], int]) -> int:
+        return 1
+
+    def trend(self, rules: Rules) -> Trend | None:
+        contraction, spacing, hits, after = map(rules.of, self.args)
+        return agree([contraction, flip(spacing), hits, flip(after)])

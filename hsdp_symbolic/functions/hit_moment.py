@@ -1,4 +1,4 @@
-"""The moment of `nodes.HitMoment`: in balls to any precision, in doubles for arrays.
+"""`HitMoment`: in balls to any precision, in doubles for arrays.
 
 Read backwards from the last draw, a hit multiplies by e^(c·r^m), where m counts the misses so far, r = q². So
 f(m) ← p·e^(c·r^m)·f(m) + (1 − p)·f(m − 1), from f(0) = 1, and the moment is Σ f(m). Far out, where the factors are 1 to
@@ -8,42 +8,92 @@ all digits asked for, the counts are not told apart.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from sympy import Function
+from sympy import Expr, cancel
 
 from ..arithmetic.engines import Engine, Unbounded
-from ..errors import OutsideDoubleRange, TooManySteps, ValueTooLarge
+from ..errors import HsdpError, OutsideDoubleRange, TooManySteps, ValueTooLarge
 from ..progress import Ticker
 from ..setting.arrays import Array
+from ..symbols import excess
+from .interface import Balls, Long, Rules, Trend, agree
+from .sketch import Table
+
+MOST_TERMS = 8 * 10**6
+"""Terms, draws times counts of misses, that an enclosure is ready to compute one by one."""
+MOST_DRAWS = 10**5
+_STRIDE = 64
 
 
-class HitMoment(Function):
+class HitMoment(Long):
     """log E[e^(cost·X)], X the sum over hits of q^(2·later misses), in `count` draws that hit with chance `rate`.
 
     M_T(c) of the recursion M_(t+1)(c) = p·e^c·M_t(c) + (1 − p)·M_t(q²c), M_0 = 1.
     """
 
     nargs = 4  # cost, q, rate, count
+    rank = 3
+    has_order = True
+    unit, budget = "terms of a moment", "terms"
+
+    @classmethod
+    def enclosed(cls, over: Balls, *numbers: Fraction) -> Any:
+        cost, q, rate, count = numbers
+        finest = min(over.tolerance, over.engine.resolution * 2**40)
+        return _log_moment(over.engine, cost, q**2, rate, int(count), finest)
+
+    @classmethod
+    def curve(cls, *numbers: Any) -> Sequence[float]:
+        *others, count = numbers
+        found: list[float] = _curve(*map(float, others), int(count)).tolist()
+        return found
+
+    @classmethod
+    def work(cls, *others: Fraction) -> int:
+        """How many terms an enclosure to 20 digits has, if it does not settle before."""
+        q, rate, draws = others
+        r = float(q) ** 2
+        return int(draws) * (_counts(r, float(rate), int(draws), 1e-20) if r < 1 else int(draws) + 1)
+
+    @classmethod
+    def sketch(cls, costs: Array, *others: Fraction) -> Array:
+        return _table(*others).at(costs, 1)
+
+    def sign(self, sign: Callable[[Expr], int]) -> int:
+        return 1
+
+    def trend(self, rules: Rules) -> Trend | None:
+        return rules.joint(self.args)  # more hits, or later misses that forget less, only add to the sum
+
+    def per_order(self, rules: Rules) -> Trend | None:
+        """The mean of e^(cX), to the power 1/c, increases with c."""
+        return agree([rules.joint(self.args), rules.of(cancel(self.args[0] / excess))])
 
 
-MAX_WORK = 8 * 10**6
-"""Terms, draws times counts of misses, that an enclosure is ready to compute one by one."""
-MAX_DRAWS = 10**5
-_STRIDE = 64
+@lru_cache(maxsize=64)
+def _table(q: Fraction, rate: Fraction, draws: Fraction) -> Table:
+    def one(cost: float) -> float:
+        try:
+            return float(HitMoment.array(cost, q, rate, draws))
+        except HsdpError:  # a cost beyond doubles
+            return np.inf
+
+    return Table(lambda costs, _: np.array([[one(cost)] for cost in costs.tolist()]))
 
 
-def log_moment(engine: Engine, cost: Fraction, r: Fraction, rate: Fraction, draws: int, rtol: Fraction) -> Any:
+def _log_moment(engine: Engine, cost: Fraction, r: Fraction, rate: Fraction, draws: int, rtol: Fraction) -> Any:
     """The logarithm of the moment after `draws` draws, an interval of the engine."""
     counts = _counts(float(r), float(rate), draws, float(rtol))
-    if min(draws, _STRIDE) * counts > MAX_WORK:  # refused below in any case: not after as many exponentials
+    if min(draws, _STRIDE) * counts > MOST_TERMS:  # refused below in any case: not after as many exponentials
         raise TooManySteps(draws, "a moment")
     factors = _factors(engine, cost, r, rate, counts, pooled=counts <= draws)
     grows = _ends(engine, factors[0])
-    if (grows is None or grows[0] >= 1) and draws * len(factors) > MAX_WORK:
+    if (grows is None or grows[0] >= 1) and draws * len(factors) > MOST_TERMS:
         raise TooManySteps(draws, "a moment")  # p·e^c ≥ 1: it never settles
     miss = engine.ball(1 - rate)
     ticker, settled = Ticker(), None
@@ -63,7 +113,7 @@ def log_moment(engine: Engine, cost: Fraction, r: Fraction, rate: Fraction, draw
             settled = _settled(engine, cost, r, rate, f, rtol)
             if settled is not None:
                 break
-            if done * len(factors) > MAX_WORK:
+            if done * len(factors) > MOST_TERMS:
                 ticker.clear()
                 raise TooManySteps(draws, "a moment")
     ticker.clear()
@@ -137,27 +187,6 @@ def _settled(engine: Engine, cost: Fraction, r: Fraction, rate: Fraction, f: lis
     return engine.interval(bottom[0], top[1])
 
 
-def log_moments(cost: Any, q: Any, rate: Any, count: Any) -> Array:
-    """The logarithm over arrays that broadcast, in doubles: one run for all numbers of draws."""
-    given = np.broadcast_arrays(*(np.asarray(x, dtype=object) for x in (cost, q, rate, count)))
-    rows = list(zip(*(part.ravel().tolist() for part in given), strict=True))
-    longest: dict[tuple[float, ...], int] = {}
-    keys = [tuple(map(float, others)) for *others, _ in rows]
-    for key, (*_, draws) in zip(keys, rows, strict=True):
-        longest[key] = max(longest.get(key, 0), int(draws))
-    out = np.empty(len(rows))
-    for place, (key, (*_, draws)) in enumerate(zip(keys, rows, strict=True)):
-        found = _curve(*key, longest[key])
-        out[place] = found[min(int(draws), len(found)) - 1]
-    return out.reshape(given[0].shape)
-
-
-def work(q: Fraction, rate: Fraction, draws: int) -> int:
-    """How many terms an enclosure to 20 digits has, if it does not settle before."""
-    r = float(q) ** 2
-    return draws * (_counts(r, float(rate), draws, 1e-20) if r < 1 else draws + 1)
-
-
 @lru_cache(maxsize=1 << 10)
 def _curve(cost: float, q: float, rate: float, draws: int) -> Array:
     """Values for 1, 2, … draws, until they settle: by excesses over the moment at no cost, so that small ones are good.
@@ -166,7 +195,7 @@ def _curve(cost: float, q: float, rate: float, draws: int) -> Array:
     """
     r = q * q
     counts = _counts(r, rate, draws, 1e-17)
-    if counts > MAX_DRAWS + 1:  # it cannot settle before as many misses
+    if counts > MOST_DRAWS + 1:  # it cannot settle before as many misses
         raise TooManySteps(draws, "a moment")
     x = cost * r ** np.arange(counts, dtype=np.float64)
     if cost > 600:
@@ -192,6 +221,6 @@ def _curve(cost: float, q: float, rate: float, draws: int) -> Array:
         found.append(scale + math.log(total) if scale else math.log1p(total))
         if done % _STRIDE == 0 and found[-1] == found[-_STRIDE]:
             break
-        if done >= MAX_DRAWS and done < draws:
+        if done >= MOST_DRAWS and done < draws:
             raise TooManySteps(draws, "a moment")
     return np.array(found)

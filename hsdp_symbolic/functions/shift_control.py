@@ -1,34 +1,26 @@
-"""The dynamic programme over shifts, in doubles with every rounding accounted for: a bracket around its exact value.
-
-In units of ηS_g/b the distance z of the two runs becomes y = qz + 1 on a hit and y = qz otherwise; the noise of that
-step then removes y − z' at the price c·(y − z')², and W is the least log-moment of what is still to pay:
-
-    E(y) = min over 0 ≤ z' ≤ y of c(y − z')² + W(z'),    W(z) ← log(p·e^E(qz+1) + (1 − p)·e^E(qz)),
-
-from W(0) = 0, W(z > 0) = ∞ after the last step. W is convex and never falls with z (`sharper.control` proves both), so
-a chord between grid points lies above it and a tangent below: `_Above` follows one policy, `_Below` keeps tangents.
-"""
+"""`ShiftControl`: the least moment of shifts chosen step by step."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from functools import cached_property, lru_cache
 from typing import Any
 
-import numpy as np
-from sympy import Function
+from sympy import Expr, cancel
 
-from ..arithmetic.doubles import double_above, double_below
-from ..arithmetic.rounded import UNIT, log_mix, require_nearest_arrays
-from ..errors import ArgumentError, TooManySteps
-from ..progress import Ticker
+from ..errors import GridExhausted
 from ..setting.arrays import Array
+from ..symbols import excess
+from .interface import Balls, Long, Rules, Trend, agree
+from .shift_programme import MOST_POINTS, Programme, bracket, curve
+from .shift_sketch import sketch_programme
+
+FINEST_WIDTH = 1e-6
+"""A relative width below this is refused without trying."""
 
 
-class ShiftControl(Function):
-    """log of the least moment that shifts chosen step by step can reach: the programme of `sharper.dynamic`.
+class ShiftControl(Long):
+    """log of the least moment that shifts chosen step by step can reach: the programme of `shift_programme`.
 
     `cost` is κρ₀, `q` the contraction, `rate` the chance that a given batch holds the record; there are `batches` of
     them in each of `epochs` passes, and the record is in at most one of a pass. Views bracket it on a grid, so it is
@@ -36,324 +28,50 @@ class ShiftControl(Function):
     """
 
     nargs = 5  # cost, q, rate, batches, epochs
+    on_a_grid = True
+    has_order = True
+    unit, budget = "steps of a dynamic programme", "steps"
+    certified_as_asked = False
+
+    @classmethod
+    def enclosed(cls, over: Balls, *numbers: Fraction) -> Any:
+        """The same bracket whatever the engine: it has a rigorous arithmetic of its own."""
+        wanted = over.tolerance * Fraction(999, 1000)
+        if wanted < FINEST_WIDTH:
+            raise GridExhausted(MOST_POINTS, over.tolerance, FINEST_WIDTH)
+        found = bracket(_programme(*numbers), float(wanted))
+        low, high = Fraction(found.lo), Fraction(found.hi)
+        if high - low > wanted * high:
+            raise GridExhausted(found.points, over.tolerance, 1 - found.lo / found.hi)
+        return over.engine.interval(low, high)
+
+    @classmethod
+    def curve(cls, *numbers: Any) -> Sequence[float]:
+        """On the safe side by what the grid loses (below 1e-3 at the figure setting)."""
+        return curve(_programme(*(x if isinstance(x, Fraction) else Fraction(float(x)) for x in numbers)))
+
+    @classmethod
+    def work(cls, *others: Fraction) -> int:
+        return _programme(Fraction(1), *others).steps_that_matter
+
+    @classmethod
+    def sketch(cls, costs: Array, *others: Fraction) -> Array:
+        return sketch_programme(costs, _programme(Fraction(1), *others))
+
+    def sign(self, sign: Callable[[Expr], int]) -> int:
+        return 1
+
+    def trend(self, rules: Rules) -> Trend | None:
+        """Up with cost, contraction and length (`sharper.control` proves it) and with the rate of independent draws."""
+        cost, contraction, rate, batches, epochs = self.args
+        if batches != 1 and (rules.depends(rate) or rules.depends(batches)):
+            return None  # in a permutation, a record used early is a record not used late
+        return rules.joint([cost, contraction, rate, epochs])
+
+    def per_order(self, rules: Rules) -> Trend | None:
+        cost = self.args[0]  # for each policy the mean of e^(cX), to the power 1/c, increases with c
+        return agree([self.trend(rules), rules.of(cancel(cost / excess))])
 
 
-MAX_STEPS = 3 * 10**4
-"""Steps that are followed one by one; what has not settled by then is refused."""
-POINTS, MOST_POINTS = 640, 20_000
-"""Grid points of the float view, and the most an enclosure takes."""
-COARSE = 0.3
-"""Who is content with this gets a quarter of the points."""
-FINEST = 1e-6
-"""A relative width below this is refused without trying."""
-SETTLED = 1e-4
-"""A programme has settled once the farthest start costs so little more, relatively, than the nearest."""
-FORGOTTEN = 14
-"""So many times 1/(1 − q) steps it takes to settle, or somewhat fewer."""
-LEAST_COST, MOST_COST = 1e-100, 1e100
-_UP, _DOWN = 1 + 2.0**-51, 1 - 2.0**-51
-
-
-@dataclass(frozen=True)
-class Programme:
-    """`epochs` passes of `batches` steps each; the record is used at most once a pass, by each step with chance `rate`.
-
-    One batch per pass is sampling afresh at every step; n/b batches per pass are a new permutation every epoch.
-    """
-
-    cost: Fraction
-    q: Fraction
-    rate: Fraction
-    batches: int
-    epochs: int
-
-    @property
-    def steps(self) -> int:
-        return self.batches * self.epochs
-
-    @property
-    def farthest(self) -> Fraction:
-        """No distance ever exceeds this."""
-        return min(1 / (1 - self.q), Fraction(self.steps)) if self.q < 1 else Fraction(self.steps)
-
-    @cached_property
-    def settles(self) -> bool:
-        """Whether `farthest` holds for any number of epochs."""
-        return self.q < 1 and 1 / (1 - self.q) <= self.steps
-
-    @property
-    def steps_that_matter(self) -> int:
-        """About as many steps, in whole passes, as it takes to settle, if that comes before the end."""
-        if self.q == 1:
-            return self.steps
-        return min(self.epochs, math.ceil(FORGOTTEN / (1 - self.q) / self.batches)) * self.batches
-
-    def chance(self, batch: int) -> Fraction:
-        """The chance of a hit in this batch if there was none before in this pass."""
-        return self.rate / (1 - batch * self.rate)
-
-
-@dataclass(frozen=True)
-class Bracket:
-    """Doubles below and above the exact value, and how it was found."""
-
-    lo: float
-    hi: float
-    points: int
-    steps: int
-
-
-@lru_cache(maxsize=256)
-def bracket(programme: Programme, rtol: float) -> Bracket:
-    """Doubles around the exact W₀(0), refined until they are within `rtol` of each other.
-
-    Where the finest grid does not reach that, the bracket is wider, and still holds: the caller decides. That
-    doubles round to nearest is checked before the first grid and after each; `RoundingMode` is raised if they do not.
-    """
-    require_nearest_arrays()
-    _check(programme)
-    best: Bracket | None = None
-    coarsest = POINTS if rtol < COARSE else POINTS // 4
-    ticker, points = Ticker(), int(min(max(coarsest, 20 / math.sqrt(rtol)), MOST_POINTS))
-    while True:
-        found = _bracket(programme, points, rtol, ticker)
-        require_nearest_arrays()
-        best = found if best is None else Bracket(max(best.lo, found.lo), min(best.hi, found.hi), points, found.steps)
-        width = best.hi - best.lo
-        if width <= rtol * best.hi or points >= MOST_POINTS:
-            ticker.clear()
-            return best
-        wanted = points * math.sqrt(1.3 * width / (rtol * best.hi))  # the gap falls with the square of the spacing
-        points = int(min(max(1.4 * points, wanted), 8 * points, MOST_POINTS))
-
-
-@lru_cache(maxsize=256)
-def curve(programme: Programme, points: int = POINTS) -> tuple[float, ...]:
-    """Upper values for 1, 2, … epochs, as far as asked or until they settle (the last then stands for all that follow).
-
-    Running backwards from the last step, one pass through the programme yields the value of every shorter one.
-    """
-    _check(programme)
-    above, ticker, found = _Above(programme, grid(double_above(programme.farthest), points)), Ticker(), []
-    for epoch in range(programme.epochs):
-        for batch in reversed(range(programme.batches)):
-            above.step(batch)
-            ticker.say(f"dynamic programme: epoch {epoch + 1:,} of {programme.epochs:,}")
-        above.close()
-        found.append(float(above.W[0]))
-        if programme.settles and above.W[-1] - above.W[0] <= SETTLED * above.W[0]:
-            found.append(float(above.W[-1]))
-            break
-        if (epoch + 1) * programme.batches >= MAX_STEPS and epoch + 1 < programme.epochs:
-            raise TooManySteps(programme.steps, "a dynamic programme")
-    ticker.clear()
-    return tuple(found)
-
-
-def moments(cost: Any, q: Any, rate: Any, batches: Any, epochs: Any) -> Array:
-    """W₀(0) over arrays that broadcast, on the safe side by what the grid loses (below 1e-3 at the figure setting)."""
-    given = np.broadcast_arrays(*(np.asarray(x, dtype=object) for x in (cost, q, rate, batches, epochs)))
-    rows = list(zip(*(part.ravel().tolist() for part in given), strict=True))
-    longest: dict[tuple[Any, ...], int] = {}
-    for *others, count in rows:
-        longest[tuple(others)] = max(longest.get(tuple(others), 0), int(count))
-    out, ticker = np.empty(len(rows)), Ticker()
-    for place, (*others, count) in enumerate(rows):
-        ticker.say(f"dynamic programmes: {place:,} of {len(rows):,} values")
-        if not others[0]:
-            out[place] = 0.0
-            continue
-        c, contraction, chance = (x if isinstance(x, Fraction) else Fraction(float(x)) for x in others[:3])
-        whole = Programme(c, contraction, chance, int(others[3]), longest[tuple(others)])
-        found = curve(whole)
-        out[place] = found[min(int(count), len(found)) - 1]
-    ticker.clear()
-    return out.reshape(given[0].shape)
-
-
-def _check(programme: Programme) -> None:
-    forgets = 2 / (1 - programme.q) if programme.q < 1 else programme.steps  # nothing settles sooner
-    if max(min(forgets, programme.steps), programme.batches) > MAX_STEPS:  # a pass is always followed to its end
-        raise TooManySteps(programme.steps, "a dynamic programme")
-    if programme.rate * programme.batches > 1:
-        raise ArgumentError("b", str(programme.rate), "more batches than a permutation has", "choose b <= n")
-    if not LEAST_COST <= programme.cost <= MOST_COST:
-        size = f"about 10^{math.floor(_log10(programme.cost))}"
-        raise ArgumentError(
-            "alpha",
-            size,
-            "the cost α(α−1)ηS_g²/(4σ²b²) of a hit lies outside 1e-100 to 1e100",
-            "choose a less extreme order, sensitivity or noise",
-        )
-
-
-def _log10(x: Fraction) -> float:
-    return (x.numerator.bit_length() - x.denominator.bit_length()) * math.log10(2)
-
-
-def grid(farthest: float, points: int) -> Array:
-    """From 0 to `farthest`, fine near 0 and ever coarser beyond the length of a jump."""
-    bend = max(1.0, min(farthest, 2.0))
-    t = np.linspace(0.0, math.asinh(farthest / bend), points)
-    z = bend * np.sinh(t)
-    z[-1] = farthest
-    return z
-
-
-def _bracket(programme: Programme, points: int, rtol: float, ticker: Ticker) -> Bracket:
-    z = grid(double_above(programme.farthest), points)
-    above, below = _Above(programme, z), _Below(programme, z)
-    hi = lo = math.nan
-    for epoch in range(programme.epochs):
-        for batch in reversed(range(programme.batches)):
-            above.step(batch)
-            below.step(batch)
-            done = (epoch + 1) * programme.batches - batch
-            ticker.say(f"dynamic programme on {points} points: {done:,} of {programme.steps:,} steps")
-        above.close()
-        below.close()
-        hi, lo = float(above.W[0]), max(0.0, float(below.W[0]))
-        if programme.settles and above.W[-1] - hi <= min(SETTLED, 0.05 * rtol) * hi:
-            # Removing nothing before the last `done` steps leaves at most the farthest distance, whatever came before.
-            return Bracket(lo, float(above.W[-1]) if epoch + 1 < programme.epochs else hi, points, done)
-        if done >= MAX_STEPS and done < programme.steps:
-            ticker.clear()
-            raise TooManySteps(programme.steps, "a dynamic programme")
-    return Bracket(lo, hi, points, programme.steps)
-
-
-class _Side:
-    """What both sides share: the grid, the two next distances from every point, and the chances of a hit.
-
-    `W` belongs to a record not used yet in this pass, `used` to one that was; before the last step both are None.
-    """
-
-    def __init__(self, programme: Programme, z: Array) -> None:
-        self.z = z
-        chances = [programme.chance(batch) for batch in range(programme.batches)]
-        self._chances = [
-            (double_below(hit), double_above(hit), double_below(1 - hit), double_above(1 - hit)) for hit in chances
-        ]
-        self.W: Array = np.zeros_like(z)
-
-    def _weights(self, batch: int, first_is_larger: Array) -> tuple[Array, Array]:
-        """Bounds on the weight of the larger exponent."""
-        hit_low, hit_high, miss_low, miss_high = self._chances[batch]
-        return np.where(first_is_larger, hit_low, miss_low), np.where(first_is_larger, hit_high, miss_high)
-
-
-class _Above(_Side):
-    """One policy, followed exactly: the best for the chords, so a bound from above.
-
-    z' = z_j + θ·h_j for whatever doubles j and θ in [0, 1] come out: any feasible choice is a valid one. Where
-    rounding leaves z' above y, E(y) ≤ E(z') covers it, as E never falls.
-    """
-
-    def __init__(self, programme: Programme, z: Array) -> None:
-        super().__init__(programme, z)
-        self._cost = double_above(programme.cost)
-        q = double_above(programme.q)
-        self._missed, self._hit = z * (q * _UP), (z * (q * _UP) + 1.0) * _UP
-        self._both = np.concatenate([self._missed, self._hit])
-        self._widths = np.diff(z)
-        self._used: Array | None = None
-        self._fresh: Array | None = None
-
-    def step(self, batch: int) -> None:
-        used = self._used
-        if batch:  # both at once: a call costs more than its length
-            self._used, first = np.split(self._removed(used, self._both), 2)
-        else:
-            first = self._removed(used, self._hit)
-        second = self._removed(self._fresh, self._missed)
-        larger = first >= second
-        base, gap = np.minimum(first, second), np.abs(first - second) * _UP
-        mixed = log_mix(self._weights(batch, larger), gap).above
-        self._fresh = (base + mixed) * _UP
-
-    def close(self) -> None:
-        """The pass begins here: earlier steps belong to another."""
-        assert self._fresh is not None
-        self._used = self.W = self._fresh
-
-    def _removed(self, W: Array | None, y: Array) -> Array:
-        """A bound on E(y), from bounds `W` at the grid points (None after the last step, where z' = 0)."""
-        if W is None:
-            return y * y * (self._cost * _UP**2)
-        slopes = np.diff(W) / self._widths / (2 * self._cost)
-        turns = np.empty(2 * len(slopes))
-        turns[0::2], turns[1::2] = self.z[:-1] + slopes, self.z[1:] + slopes
-        ends = np.empty_like(turns)
-        ends[0::2], ends[1::2] = self.z[:-1], self.z[1:]
-        target = np.interp(y, np.maximum.accumulate(turns), ends)
-        cell = np.clip(np.searchsorted(self.z, target, side="right") - 1, 0, len(slopes) - 1)
-        start, width = self.z[cell], self._widths[cell]
-        theta = np.clip((target - start) / width, 0.0, 1.0)
-        away = np.maximum((y - start) - theta * width + y * (8 * UNIT), 0.0)
-        chord = (1.0 - theta) * W[cell] + theta * W[cell + 1]
-        return (away * away * self._cost + chord) * (1 + 16 * UNIT)
-
-
-class _Below(_Side):
-    """Lines W_j + β_j·(z − z_j) that lie below W wherever a distance can be.
-
-    For one line the least of c(y − z')² + line over z' ≥ 0 is known: h(y) = line(y) − β²/(4c), or line(0) + cy² where
-    y < β/(2c). It is convex, so its tangents bound E from below, and the log-mixture of two tangents is convex again.
-    """
-
-    def __init__(self, programme: Programme, z: Array) -> None:
-        super().__init__(programme, z)
-        self._cost, self._q = double_below(programme.cost), float(programme.q)
-        q = double_below(programme.q)
-        self._missed, self._hit = z * (q * _DOWN), z * (q * _DOWN) + 1.0
-        self._hit *= _DOWN
-        self._both = np.concatenate([self._missed, self._hit])
-        self._span = 1.01 * float(z[-1] if programme.settles else 2 * programme.steps)
-        """Lines are valid up to here: from no distance on the grid do the steps lead farther."""
-        self._used: tuple[Array, Array] | None = None
-        self._fresh: tuple[Array, Array] | None = None
-
-    def step(self, batch: int) -> None:
-        used = self._used
-        if batch:
-            (value, first), (slope, rise) = (np.split(part, 2) for part in self._removed(used, self._both))
-            self._used = value - 32 * UNIT * slope * self._span, self._q * slope
-        else:
-            first, rise = self._removed(used, self._hit)
-        second, climb = self._removed(self._fresh, self._missed)
-        larger = first >= second
-        base, gap = np.minimum(first, second), np.abs(first - second) * _DOWN
-        mixed = log_mix(self._weights(batch, larger), gap)
-        top, bottom = np.where(larger, rise, climb), np.where(larger, climb, rise)
-        slope = self._q * (mixed.share_below * top + (1 - mixed.share_below) * bottom)
-        # A line turned about its point by a wrong slope stays below if it is lowered by the error times its length.
-        doubt = (mixed.share_above - mixed.share_below + 32 * UNIT) * (top + bottom) * self._span
-        value = base + mixed.below
-        self._fresh = value - 4 * UNIT * (np.abs(base) + mixed.below) - 2 * doubt, slope
-
-    def close(self) -> None:
-        """The pass begins here: earlier steps belong to another."""
-        assert self._fresh is not None
-        self._used, self.W = self._fresh, self._fresh[0]
-
-    def _removed(self, lines: tuple[Array, Array] | None, y: Array) -> tuple[Array, Array]:
-        """A value below E(y) and the slope of a line through it that stays below E."""
-        if lines is None:
-            return y * y * (self._cost * _DOWN**2), 2 * self._cost * y
-        W, beta = lines
-        turn = beta / (2 * self._cost)
-        after = np.clip(np.searchsorted(np.maximum.accumulate(self.z + turn), y), 1, len(W) - 1)
-        best: tuple[Array, Array] | None = None
-        for j in (after - 1, after):
-            inside = y >= turn[j]
-            away, paid = y - self.z[j], np.where(inside, beta[j] * turn[j] / 2, 0.0)
-            value = np.where(inside, W[j] + beta[j] * away - paid, W[j] - beta[j] * self.z[j] + self._cost * y * y)
-            value -= 16 * UNIT * (np.abs(W[j]) + beta[j] * (y + self.z[j]) + paid + self._cost * y * y * ~inside)
-            slope = np.where(inside, beta[j], 2 * self._cost * y)
-            if best is None:
-                best = value, slope
-            else:
-                better = value > best[0]
-                best = np.where(better, value, best[0]), np.where(better, slope, best[1])
-        assert best is not None
-        return best
+def _programme(cost: Fraction, q: Fraction, rate: Fraction, batches: Fraction, epochs: Fraction) -> Programme:
+    return Programme(cost, q, rate, int(batches), int(epochs))

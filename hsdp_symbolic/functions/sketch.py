@@ -1,62 +1,26 @@
-"""Bounds that take long, in plain doubles for many costs at once: where to look, nothing to stand behind.
+"""A function that takes long, in plain doubles for many costs at once: where to look, nothing to stand behind.
 
-Runs that differ in noise, sensitivity and order alone are one programme (or moment) at different costs, and its
-logarithm is a smooth function of log cost. So it is tabulated along powers of two and interpolated. For a programme all
-costs take one pass backwards, which ends every epoch with the value of the run that has so many of them.
+Runs that differ in noise, sensitivity and order alone are one function at different costs, and its logarithm is a
+smooth function of log cost. So it is tabulated along powers of two and interpolated.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
-from functools import lru_cache
 from threading import Lock
 
 import numpy as np
 
-from ..errors import HsdpError
-from ..progress import Ticker
 from ..setting.arrays import Array
-from .hit_moment import log_moments
-from .shift_control import LEAST_COST, MOST_COST, SETTLED, Programme, grid
 
-POINTS = 128
-STEPS_IN_FULL = 4000
-"""Longer programmes are sketched on half as many points."""
+LEAST_COST, MOST_COST = 1e-100, 1e100
+"""Costs outside are refused; what is computed from those inside stays within doubles."""
 PER_OCTAVE = 4
 WIDE = 3.0
 """A look over more octaves than this makes do with powers of two."""
-_STEEPEST = 500.0
-"""Beyond this exponent a mixture continues along its tangent."""
 
 
-def control(costs: Array, shape: Programme) -> Array:
-    """W₀(0) for `costs`, with all else as in `shape`, to a few per cent; infinite for costs it does not take."""
-    return _control(shape.q, shape.rate, shape.batches).at(costs, shape.epochs)
-
-
-def hits(costs: Array, q: Fraction, rate: Fraction, draws: int) -> Array:
-    """log E[e^(cost·X)] of `nodes.HitMoment`, likewise."""
-    return _hits(q, rate, draws).at(costs, 1)
-
-
-@lru_cache(maxsize=64)
-def _control(q: Fraction, rate: Fraction, batches: int) -> _Table:
-    return _Table(lambda costs, epochs: values_by_epoch(costs, Programme(Fraction(1), q, rate, batches, epochs)))
-
-
-@lru_cache(maxsize=64)
-def _hits(q: Fraction, rate: Fraction, draws: int) -> _Table:
-    def one(cost: float) -> float:
-        try:
-            return float(log_moments(cost, q, rate, draws))
-        except HsdpError:  # a cost beyond doubles
-            return np.inf
-
-    return _Table(lambda costs, _: np.array([[one(cost)] for cost in costs.tolist()]))
-
-
-class _Table:
+class Table:
     """Logarithms of values at costs 2^(k/4), by k, after 1, 2, … epochs; rows are added where asked for."""
 
     def __init__(self, values: Callable[[Array, int], Array]) -> None:
@@ -107,84 +71,3 @@ class _Table:
         if missing:
             rows = self._values(2.0 ** (np.array(missing) / PER_OCTAVE), self._epochs)
             self._rows.update(zip(missing, np.log(rows), strict=True))
-
-
-def values_by_epoch(costs: Array, shape: Programme) -> Array:
-    """W₀(0), one row per cost, after 1, 2, … epochs or until all rows have settled."""
-    points = POINTS if shape.steps_that_matter <= STEPS_IN_FULL else POINTS // 2
-    passes, ticker, found = _Passes(costs, shape, points), Ticker(), []
-    for epoch in range(shape.epochs):
-        passes.epoch()
-        found.append(passes.fresh[:, 0].copy())
-        ticker.say(f"looking for the order: {epoch + 1:,} of {shape.epochs:,} epochs")
-        rest = passes.fresh[:, -1] - passes.fresh[:, 0]
-        if shape.settles and np.all(rest <= SETTLED * passes.fresh[:, 0]):
-            break
-    ticker.clear()
-    return np.stack(found, axis=1)
-
-
-class _Passes:
-    """W over costs × grid points, one step back after the other; `used` is W for a record used already in this pass."""
-
-    def __init__(self, costs: Array, shape: Programme, points: int) -> None:
-        self._z = grid(float(shape.farthest), points)
-        self._widths = np.diff(self._z)
-        self._cost = costs[:, None]
-        self._missed = float(shape.q) * self._z
-        self._hit = self._missed + 1
-        self._chances = [float(shape.chance(batch)) for batch in range(shape.batches)]
-        self._rows = np.arange(len(costs))[:, None] * points
-        cells = np.arange(points - 1)
-        self._places = (self._rows + np.stack([cells, cells + 1], axis=1).ravel()).ravel().astype(float)
-        self._ended = True
-        self.fresh: Array = np.zeros((len(costs), points))
-        self.used: Array = self.fresh
-
-    def epoch(self) -> None:
-        """One pass back; the pass before it begins where this one ends."""
-        self.used = self.fresh
-        for batch in reversed(range(len(self._chances))):
-            self._step(batch)
-
-    def _step(self, batch: int) -> None:
-        if self._ended:  # after the last step nothing may be left: z' = 0
-            hit, missed = (self._cost * y * y for y in (self._hit, self._missed))
-            self.fresh, self.used, self._ended = _mixed(self._chances[batch], hit, missed), missed, False
-            return
-        if batch:
-            both = self._removed(self.used, np.concatenate([self._missed, self._hit]))
-            used, hit = both[:, : len(self._z)], both[:, len(self._z) :]
-        else:
-            used, hit = self.used, self._removed(self.used, self._hit)
-        missed = self._removed(self.fresh, self._missed)
-        self.fresh, self.used = _mixed(self._chances[batch], hit, missed), used
-
-    def _removed(self, W: Array, y: Array) -> Array:
-        """min over z' ≤ y of c(y − z')² + W(z'), with W linear between grid points."""
-        slopes = np.diff(W) / (self._widths * (2 * self._cost))
-        turns = np.empty((len(W), 2 * slopes.shape[1]))
-        turns[:, 0::2], turns[:, 1::2] = self._z[:-1] + slopes, self._z[1:] + slopes
-        turns = np.maximum.accumulate(turns, axis=1)
-        # One sorted list for all rows: each is moved beyond the end of the one before.
-        beyond = np.cumsum(turns[:, -1] + 1.0)[:, None] - (turns[:, -1] + 1.0)[:, None]
-        wanted = np.clip(y, turns[:, :1], turns[:, -1:]) + beyond
-        place = np.interp(wanted, (turns + beyond).ravel(), self._places) - self._rows
-        cell = np.minimum(place.astype(int), len(self._widths) - 1)
-        theta = place - cell
-        away = np.maximum(y - self._z[cell] - theta * self._widths[cell], 0.0)
-        start = self._rows + cell
-        flat = W.ravel()
-        here = flat[start]
-        found: Array = self._cost * away * away + here + theta * (flat[start + 1] - here)
-        return found
-
-
-def _mixed(chance: float, first: Array, second: Array) -> Array:
-    """log(p·e^first + (1 − p)·e^second), good for small ones too."""
-    gap = first - second
-    weight = np.where(gap >= 0, chance, 1 - chance)
-    np.abs(gap, out=gap)
-    near = np.minimum(gap, _STEEPEST)
-    found: Array = np.minimum(first, second) + (gap - near) + np.log1p(weight * np.expm1(near))
-    return found

@@ -11,12 +11,7 @@ from sympy import Expr, Poly, PolynomialError, S, Symbol, cancel, expand, expand
 from sympy import exp as exponential
 from sympy.core.function import AppliedUndef
 
-from ..functions.cyclic_shifts import CyclicShifts
-from ..functions.expm1 import Expm1
-from ..functions.geometric import GeometricSum
-from ..functions.log_mean_exp import LogMeanExp
-from ..functions.log_mix import LogMix
-from ..functions.pooled import Pooled
+from ..functions.interface import BoundFunction
 
 
 def is_zero(expr: Expr) -> bool:
@@ -29,11 +24,21 @@ def is_zero(expr: Expr) -> bool:
 
 
 def close_sums(expr: Expr) -> Expr:
-    """`expr` with every node that has a closed form written in it (geometric sums: x ≠ 1), and means in normal form."""
-    for node in (CyclicShifts, GeometricSum, Expm1, LogMix):
-        expr = expr.replace(node, lambda *args, node=node: node(*args, evaluate=False).closed())
-    expr = expr.replace(Pooled, lambda *args: Pooled(*map(normal_form, args)))
-    return expr.replace(LogMeanExp, lambda body, *rest: LogMeanExp(normal_form(body), *rest))
+    """`expr` with functions in their closed forms (geometric sums: x ≠ 1), or with arguments in normal form."""
+    while expr.has(BoundFunction):
+        closed = expr.replace(_is_closed, lambda node: node.closed())
+        if closed == expr:
+            break
+        expr = closed
+    return expr.replace(lambda node: isinstance(node, BoundFunction), _normalised)
+
+
+def _is_closed(node: Expr) -> bool:
+    return isinstance(node, BoundFunction) and node.is_closed_in_proofs
+
+
+def _normalised(node: BoundFunction) -> Expr:
+    return node.func(*(normal_form(x) if place in node.normalised else x for place, x in enumerate(node.args)))
 
 
 def _is_applied(expr: Expr) -> bool:

@@ -41,9 +41,7 @@ from .. import symbols
 from ..errors import HsdpError
 from ..evaluate.enclosure import Enclosure, enclose
 from ..evaluate.program import compile_expression
-from ..functions.accumulated import Accumulated
-from ..functions.compounded import Compounded
-from ..functions.log_mean_exp import LogMeanExp
+from ..functions.interface import BoundFunction
 from .algebra import close_sums, is_manifestly_nonnegative, is_zero
 from .mutants import mutations
 
@@ -401,7 +399,7 @@ def _sample_point(expr: Expr) -> dict[Symbol, Expr] | None:
     if expr.atoms(AppliedUndef):
         return None
     point = {}
-    indices = {node.args[1] for node in expr.atoms(LogMeanExp, Accumulated, Compounded)}
+    indices = {node.bound_name for node in expr.atoms(BoundFunction)}
     for position, symbol in enumerate(sorted(expr.free_symbols - indices, key=str), start=2):
         generic = Rational(position) if symbol.is_integer else Rational(position, position + 3)
         point[symbol] = _TYPICAL.get(symbol, generic)

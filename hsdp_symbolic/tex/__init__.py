@@ -4,8 +4,8 @@
 are a statement, its hypotheses, its derivation and its values at a setting; `document` is all of them in one file, and
 the macros other papers can use; `words` turns the sentences of the package into LaTeX.
 
-A new node needs one method `_print_<Node>` in `printer.PaperPrinter` and, for the round trip, one rule in
-`tests/latex_reader.py`; a new symbol whose name is not letters with an index needs a line in `symbols.TEX`.
+A function of the bounds knows its own LaTeX; for the round trip it needs one rule in `tests/latex_reader.py`. A symbol
+whose name is not letters with an index needs a line in `symbols.TEX`.
 """
 
 from .printer import PaperPrinter, latex, plain

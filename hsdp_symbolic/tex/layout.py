@@ -7,8 +7,7 @@ import re
 from sympy import Add, Derivative, Expr, Mul, Pow, S, fraction, sift
 
 from ..display import Dot, Over, Plus
-from ..functions.geometric import GeometricSum
-from .printer import PaperPrinter
+from .printer import PaperPrinter, swallows
 
 LINE = 58.0
 """How much fits on a line of a standard article, in widths of a digit."""
@@ -130,7 +129,7 @@ def _factors(printer: PaperPrinter, expr: Expr, limit: float) -> list[str]:
             first, *middle, last = _packed(_terms(printer, factor, limit - 4), limit - 4)
             found += [rf"{dot}\bigl({first}", *middle, rf"{last}\bigr)"]
             continue
-        open_ended = isinstance(factor, (GeometricSum, Derivative)) and place < len(others)
+        open_ended = (isinstance(factor, Derivative) or swallows(factor)) and place < len(others)
         grouped = isinstance(factor, (Add, Plus)) or open_ended or (bool(found) and text.startswith("-"))
         found.append(dot + (rf"\left({text}\right)" if grouped else text))
     return found

@@ -1,6 +1,7 @@
-"""How every node is written in the paper's notation: the only place that knows.
+"""How every node is written in the paper's notation.
 
-The printer is closed: a node without a rule here is an error, never a guess.
+Functions of the bounds know their own LaTeX (`functions.interface.BoundFunction.tex`), all else is here. A node without
+a rule is an error, never a guess.
 """
 
 from __future__ import annotations
@@ -43,10 +44,7 @@ from sympy.printing.latex import LatexPrinter
 
 from ..display import Dot, FirstEpoch, LogAverage, Named, Over, Plus, PowerSum
 from ..errors import UnsupportedNode
-from ..functions.geometric import GeometricSum
-from ..functions.log_mean_exp import LogMeanExp
-from ..functions.pooled import Pooled
-from ..functions.sampled_gaussian import SampledGaussian
+from ..functions.interface import BoundFunction
 from ..symbols import TEX, hit, sigma, sigma2
 
 _FROM_SYMPY = (
@@ -98,8 +96,8 @@ class PaperPrinter(LatexPrinter):
         self.first_epoch, self.average = first_epoch, average
 
     def doprint(self, expr: Expr) -> str:
-        """The formula; a node without a rule here is written as its closed form, if it has one."""
-        while closed := {n: n.closed() for n in preorder_traversal(expr) if not _has_rule(n) and hasattr(n, "closed")}:
+        """The formula; a function without LaTeX of its own is written as its closed form, if it has one."""
+        while closed := {n: n.closed() for n in preorder_traversal(expr) if _is_written_closed(n)}:
             expr = expr.xreplace(closed)
         text: str = super().doprint(expr)
         return text
@@ -107,9 +105,12 @@ class PaperPrinter(LatexPrinter):
     def _print(self, expr: Any, **kwargs: Any) -> str:
         if isinstance(expr, Basic) and not _has_rule(expr):
             raise UnsupportedNode(
-                f"no LaTeX for the node {type(expr).__name__}; give it a method _print_{type(expr).__name__} in "
-                "tex/printer.py, or show it under a name (nodes.Named) with its recursion in `also`"
+                f"no LaTeX for the node {type(expr).__name__}; a function of the bounds needs a method `tex`, "
+                f"any other node a method _print_{type(expr).__name__} in tex/printer.py; or show it under a name "
+                "(display.Named) with its recursion in `also`"
             )
+        if isinstance(expr, BoundFunction):
+            return _raised_text(expr.tex(self), kwargs.get("exp"))
         text: str = super()._print(expr, **kwargs)
         return text
 
@@ -162,7 +163,7 @@ class PaperPrinter(LatexPrinter):
         if isinstance(base, Symbol):
             known = _PAPERS_ORDER.index(base.name) if base.name in _PAPERS_ORDER else len(_PAPERS_ORDER)
             return (1, known, base.name)
-        if isinstance(base, (Derivative, Subs, Integral, GeometricSum)):
+        if isinstance(base, (Derivative, Subs, Integral)) or swallows(base):
             return (4, 0, str(factor))
         return (3 if base.is_Function else 2, 0, str(factor))
 
@@ -171,7 +172,7 @@ class PaperPrinter(LatexPrinter):
         texts = []
         for place, factor in enumerate(expr.args):
             text = self._print(factor)
-            open_ended = place < last and isinstance(factor, (GeometricSum, PowerSum))
+            open_ended = place < last and swallows(factor)
             grouped = isinstance(factor, (Add, Plus)) or open_ended or (place > 0 and text.startswith("-"))
             texts.append(rf"\left({text}\right)" if grouped else text)
         return r" \cdot ".join(texts)
@@ -179,7 +180,7 @@ class PaperPrinter(LatexPrinter):
     def _needs_mul_brackets(self, expr: Expr, first: bool = False, last: bool = False) -> bool:
         if isinstance(expr, Plus):
             return True
-        if not last and isinstance(expr, (GeometricSum, PowerSum, Derivative)):
+        if not last and (isinstance(expr, Derivative) or swallows(expr)):
             return True
         if self._is_ratio(expr) and (self.sort or not last):
             return True
@@ -194,7 +195,7 @@ class PaperPrinter(LatexPrinter):
         if base == sigma and power == 2 and sigma2 in self.values and sigma not in self.values:
             return self._print(sigma2)
         negative = power.is_Rational and power.is_negative
-        if isinstance(base, (GeometricSum, PowerSum, Dot, Plus, Over, LogMeanExp)) and not negative:
+        if (isinstance(base, (PowerSum, Dot, Plus, Over)) or _is_grouped(base)) and not negative:
             if power == S.Half:
                 return rf"\sqrt{{{self._print(base)}}}"
             return rf"\left({self._print(base)}\right)^{{{self._print(power)}}}"
@@ -217,17 +218,15 @@ class PaperPrinter(LatexPrinter):
         top, bottom = map(self._print, expr.args)
         return rf"\frac{{{top}}}{{{bottom}}}"
 
-    def _print_GeometricSum(self, expr: GeometricSum) -> str:
-        x, k = expr.args
-        index = self._free_letter(x, *_SUMMATION_LETTERS)
-        return rf"\sum_{{{index}=0}}^{{{self._print(_one_less(k))}}} {self._term(x, index)}"
-
     def _print_PowerSum(self, expr: PowerSum) -> str:
         x, k = expr.args
-        index = self._free_letter(x, "k", *_SUMMATION_LETTERS)
-        return rf"\sum_{{{index}=1}}^{{{self._print(k)}}} {self._term(x, index)}"
+        index = self.free_letter(x, "k", *_SUMMATION_LETTERS)
+        return rf"\sum_{{{index}=1}}^{{{self._print(k)}}} {self.raised_to(x, index)}"
 
-    def _term(self, x: Expr, index: str) -> str:
+    def one_less(self, count: Expr) -> str:
+        return self._print(_one_less(count))
+
+    def raised_to(self, x: Expr, index: str) -> str:
         """x to the power `index`, with a power of x's own multiplied in."""
         base, power = (x.base, x.exp) if isinstance(x, Pow) else (x, S.One)
         text = self._print(power)
@@ -241,10 +240,10 @@ class PaperPrinter(LatexPrinter):
             exponent = f"{text} {index}" if text[0].isdigit() else f"{index} {text}"
         return f"{self._raised(base)}^{{{exponent}}}"
 
-    def _free_letter(self, body: Expr, *letters: str) -> str:
+    def free_letter(self, body: Expr, *letters: str) -> str:
         """A letter for an index of summation that the body uses neither for a symbol nor for a sum of its own."""
         taken = {self._print(symbol) for symbol in body.free_symbols}
-        free = [letter for letter in letters if letter not in taken][len(body.atoms(GeometricSum, PowerSum)) :]
+        free = [letter for letter in letters if letter not in taken][len(_sums(body)) :]
         if not free:
             raise UnsupportedNode(f"no letter left for the index of a sum over {body}")
         return free[0]
@@ -257,27 +256,6 @@ class PaperPrinter(LatexPrinter):
         over, text = rf"0 \leq {self._print(place)} < {self._print(count)}", self._print(body)
         self.values = held
         return rf"\log\left({self.average % over} e^{{{text}}}\right)"
-
-    def _print_LogMeanExp(self, expr: LogMeanExp) -> str:
-        body, index, count = map(self._print, expr.args)
-        over = rf"1 \leq {index} \leq {count}"
-        return rf"\log\left({self.average % over} e^{{{body}}}\right)"
-
-    def _print_Pooled(self, expr: Pooled) -> str:
-        return rf"\Phi\left({', '.join(map(self._print, expr.args))}\right)"
-
-    def _print_SampledGaussian(self, expr: SampledGaussian) -> str:
-        order = expr.args[2]
-        if order in self.values:
-            order = Rational(self.values[order])
-        p, rho, alpha = map(self._print, expr.args)
-        self._free_letter(Tuple(*expr.args), "k")
-        if not order.is_number or order.is_integer:
-            weight = rf"\binom{{{alpha}}}{{k}} \left(1 - {p}\right)^{{{alpha} - k}} \left({p}\right)^{{k}}"
-            return rf"\log\left(\sum_{{k=0}}^{{{alpha}}} {weight} e^{{{rho} k \left(k - 1\right)}}\right)"
-        # The binomial sum is for whole orders; the moment itself is for all.
-        law = r"\underset{x \sim \mathcal{N}(0, 1)}{\mathrm{E}}"
-        return rf"\log\left({law} \left(1 - {p} + {p} e^{{\sqrt{{2 \cdot {rho}}} x - {rho}}}\right)^{{{alpha}}}\right)"
 
     # Names and cases
 
@@ -311,7 +289,33 @@ class PaperPrinter(LatexPrinter):
         raise UnsupportedNode("a case is printed by its Piecewise")
 
 
+def _raised_text(text: str, power: str | None) -> str:
+    return rf"\left({text}\right)^{{{power}}}" if power else text
+
+
+def swallows(node: Expr) -> bool:
+    """Whether its LaTeX would take in a factor written behind it."""
+    return isinstance(node, PowerSum) or (isinstance(node, BoundFunction) and node.tex_swallows)
+
+
+def _is_grouped(node: Expr) -> bool:
+    return isinstance(node, BoundFunction) and node.tex_grouped
+
+
+def _sums(body: Expr) -> set[Expr]:
+    """The sums within, each of which needs a letter for its index."""
+    return {node for node in body.atoms(BoundFunction, PowerSum) if swallows(node)}
+
+
+def _is_written_closed(node: Basic) -> bool:
+    """Whether a function has a closed form and no LaTeX of its own."""
+    kind = type(node)
+    return isinstance(node, BoundFunction) and not _has_rule(node) and kind.closed is not BoundFunction.closed
+
+
 def _has_rule(node: Basic) -> bool:
+    if isinstance(node, BoundFunction):
+        return type(node).tex is not BoundFunction.tex
     return isinstance(node, _FROM_SYMPY) or f"_print_{type(node).__name__}" in PaperPrinter.__dict__
 
 

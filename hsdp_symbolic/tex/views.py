@@ -15,7 +15,7 @@ from sympy import Expr, Symbol
 
 from .. import symbols
 from ..errors import HsdpError
-from ..functions.sampled_gaussian import SampledGaussian
+from ..functions.interface import BoundFunction
 from ..proof.checks import ALL_PARAMETERS, Check, Cited, Evidence, Induction, Limit, Method
 from ..setting import Setting
 from ..setting.letters import LETTERS
@@ -79,9 +79,8 @@ def _equations(statement: Printable, printer: PaperPrinter) -> list[tuple[str, s
 
 
 def _notes(statement: Printable, printer: PaperPrinter) -> list[str]:
-    if statement.shown.has(SampledGaussian) and symbols.alpha not in printer.values:
-        return [r"\text{for whole orders}\ \alpha"]
-    return []
+    notes = [node.tex_note(printer) for node in sorted(statement.shown.atoms(BoundFunction), key=str)]
+    return list(dict.fromkeys(filter(None, notes)))
 
 
 def statement_rows(statement: Printable, printer: PaperPrinter, value: str = "") -> tuple[str, ...]:

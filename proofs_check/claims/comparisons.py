@@ -9,12 +9,13 @@ from sympy import Expr, Gt, Integer, Lt, Rational, exp
 from hsdp_symbolic import Setting, statement
 from hsdp_symbolic.catalogue import statements
 from hsdp_symbolic.functions.geometric import GeometricSum
+from hsdp_symbolic.functions.interface import Trend
 from hsdp_symbolic.functions.log_mean_exp import LogMeanExp
 from hsdp_symbolic.meaning import Quantity
 from hsdp_symbolic.paper.fixed_order import first_term
 from hsdp_symbolic.proof.algebra import close_sums
 from hsdp_symbolic.proof.checks import AtPoint, Certificate, Check, Identity, Slack
-from hsdp_symbolic.proof.monotone import LargestTerm, Monotone, Trend
+from hsdp_symbolic.proof.monotone import LargestTerm, Monotone
 from hsdp_symbolic.proof.positivity import Positive
 from hsdp_symbolic.symbols import (
     ABBREVIATIONS,

@@ -103,12 +103,12 @@ const Calculator = (() => {
     mul: multiply,
     power: ([base, exponent]) => power(base, exponent),
     exp: ([x]) => Math.exp(value(x)),
-    expm1: ([x]) => Math.expm1(value(x)),
+    Expm1: ([x]) => Math.expm1(value(x)),
     log: ([x]) => Math.log(value(x)),
     floordiv: ([top, bottom]) => Math.floor(value(top) / value(bottom)),
-    geometric: ([x, count]) => geometric(x, count),
-    log_mix: ([weight, x, y]) => logMix(value(weight), value(x), value(y)),
-    pooled: ([slope, length]) => {
+    GeometricSum: ([x, count]) => geometric(x, count),
+    LogMix: ([weight, x, y]) => logMix(value(weight), value(x), value(y)),
+    Pooled: ([slope, length]) => {
       const rise = value(multiply([slope, length])), y = value(length);
       return ((1 + rise) ** 2 + Math.max(0, 1 - value(slope)) ** 2 * y) / (1 + y);
     },
@@ -119,15 +119,15 @@ const Calculator = (() => {
       const size = number(step, values);
       return size === 1 ? 0 : { plain: 1, exponent: 1, logQ: Math.log1p(-size) };
     },
-    sampled_gaussian: (parts, values) => sampledGaussian(...parts.map((part) => number(part, values))),
+    SampledGaussian: (parts, values) => sampledGaussian(...parts.map((part) => number(part, values))),
     select: ([left, right, then, otherwise], values) =>
       run(number(left, values) === number(right, values) ? then : otherwise, values),
-    log_mean_exp: ([body, index, count], values) => {
+    LogMeanExp: ([body, index, count], values) => {
       const total = number(count, values), exponents = [];
       for (let i = 1; i <= total; i++) exponents.push(number(body, { ...values, [index]: i }));
       return logMean(exponents, total);
     },
-    accumulated: ([increment, state, count], values) => {
+    Accumulated: ([increment, state, count], values) => {
       const total = number(count, values);
       let now = 0, lost = 0;
       for (let i = 0; i < total; i++) {
@@ -138,13 +138,13 @@ const Calculator = (() => {
       }
       return now;
     },
-    compounded: ([factor, index, cost, count], values) => {
+    Compounded: ([factor, index, cost, count], values) => {
       const total = number(count, values), each = number(cost, values);
       let now = 0;
       for (let i = 0; i < total; i++) now = (now + each) * number(factor, { ...values, [index]: i });
       return now;
     },
-    capped_moment: (parts, values) => {
+    CappedMoment: (parts, values) => {
       const [cost, q, rate, count] = parts.map((part) => number(part, values));
       const top = (cost * q * q) / (1 - q * q), kick = Math.sqrt(cost * (1 - q * q));
       let now = 0;

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from hsdp_symbolic.evaluate.program import Program, compile_expression
+from hsdp_symbolic.evaluate.program import Operation, Program, compile_expression
 from hsdp_symbolic.statement import Statement
 from hsdp_symbolic.tex import latex
 
@@ -13,18 +13,23 @@ HERE = Path(__file__).parent
 
 
 OPERATIONS = frozenset(
-    {"constant", "leaf", "add", "mul", "power", "exp", "expm1", "log", "floordiv", "geometric", "log_mix", "pooled"}
-    | {"contraction", "sampled_gaussian", "select", "log_mean_exp", "accumulated", "compounded", "capped_moment"}
+    {"constant", "leaf", "add", "mul", "power", "exp", "log", "floordiv", "contraction", "select"}
+    | {"Expm1", "GeometricSum", "LogMix", "Pooled", "SampledGaussian", "LogMeanExp", "Accumulated", "Compounded"}
+    | {"CappedMoment"}
 )
 """What the calculator can do; a browser test compares this with `Calculator.operations`."""
 
 
 def as_data(program: Program) -> list[list[Any]]:
     """The instructions; constants are doubles, parts are programs of their own."""
-    return [[operation, list(operands), _payload(operation, payload)] for operation, operands, payload in program.code]
+    return [[_name(called), list(operands), _payload(called, payload)] for called, operands, payload in program.code]
 
 
-def _payload(operation: str, payload: Any) -> Any:
+def _name(operation: Operation) -> str:
+    return operation if isinstance(operation, str) else operation.__name__
+
+
+def _payload(operation: Operation, payload: Any) -> Any:
     if operation == "constant":
         return float(payload)
     if isinstance(payload, tuple):
@@ -34,7 +39,7 @@ def _payload(operation: str, payload: Any) -> Any:
 
 def operations(program: Program) -> set[str]:
     """Every operation a program uses, those of its parts included."""
-    found = {operation for operation, _, _ in program.code}
+    found = {_name(operation) for operation, _, _ in program.code}
     for _, _, payload in program.code:
         if isinstance(payload, tuple):
             found = found.union(*(operations(part) for part in payload if isinstance(part, Program)))

@@ -11,7 +11,7 @@ from typing import Any
 from ...arithmetic.engines import ENGINES, Engine, Unbounded
 from ...errors import ArgumentError, PrecisionExhausted, TooManySteps
 from ...evaluate.enclosure import PRECISION_CAP, Enclosure
-from ...evaluate.intervals import MAX_NODES
+from ...functions.sampled_gaussian import MOST_NODES
 from ...setting.gate import to_fraction
 
 
@@ -125,7 +125,7 @@ def _trapezoid(order: Fraction, first: Mixture, second: Mixture, engine: Engine)
         round((min(0.0, float(shifts[0])) - reach) / float(step)) - 2,
         round((max(0.0, float(shifts[1])) + reach) / float(step)) + 2,
     )
-    if high - low > MAX_NODES:
+    if high - low > MOST_NODES:
         raise TooManySteps(high - low, "a trapezoidal rule")
     tilts = [
         [(engine.ball(w), engine.ball(m / variance), engine.ball(-m * m / (2 * variance))) for w, m in side]

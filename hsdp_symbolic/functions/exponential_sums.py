@@ -5,7 +5,7 @@ A/(1 + x + … + x^(i−1)) with x ≥ 1. Then so is f = e^body, and |f(z)| ≤ 
 Taylor polynomial of f at c with d terms misses f(c + t) by at most f(c − R)·s^d/(1 − s), s = |t|/R, for |t| < R < c.
 Blocks of terms are summed by such polynomials, with s ≤ 1/4; they grow as they move away from 0.
 
-A body with pooled edges (`nodes.CyclicShifts`) is two such functions, one before the index at which the edges pool and
+A body with a function of two forms (`Pooled`) is two such functions, one before the index at which the form changes and
 one from there on; each range is summed by itself. The second function is never above the body, so that the estimate
 above, taken from the body at c − R, covers both.
 """
@@ -13,75 +13,26 @@ above, taken from the body at c − R, covers both.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from fractions import Fraction
 from functools import cache, partial
 from typing import Any
 
 from ..arithmetic.engines import SeriesArb, Unbounded
-from ..evaluate.intervals import DIRECT_TERMS, Intervals, whole
-from ..evaluate.program import Program
+from .interface import Balls, Part, Pointwise, Values
 
+DIRECT_TERMS = 32
+"""Terms of a mean that are added one by one before anything cleverer is tried."""
 MOST_ONE_BY_ONE = 100
 """Stretches of DIRECT_TERMS terms that may resist being summed as a block."""
 
 
-class Watching(Intervals):
-    """Intervals that keep the last slope of a first edge they saw."""
-
-    slope: Any = None
-
-    def pooled(self, slope: Any, length: Any) -> Any:
-        self.slope = self._ball(slope)
-        return super().pooled(slope, length)
-
-
-class Series(Intervals):
-    """Power series in the index around a centre; what does not depend on the index stays a number."""
-
-    def __init__(self, engine: Any, max_bits: int, *, convex: bool) -> None:
-        super().__init__(engine, max_bits)
-        self._convex = convex
-
-    def pooled(self, slope: Any, length: Any) -> Any:
-        rise = self.mul(slope, length)
-        if self._convex:
-            return self.add(Fraction(1), self.mul(slope, rise))
-        chord = self.add(Fraction(1), rise)
-        return self.mul(chord, chord, self.power(self.add(Fraction(1), length), Fraction(-1)))
-
-    def power(self, base: Any, exponent: Any) -> Any:
-        if hasattr(exponent, "coeffs"):
-            return self._engine.exp(self._engine.mul(exponent, self._ball(self.log(base))))
-        if isinstance(base, Fraction) or not hasattr(base, "coeffs"):
-            return super().power(base, exponent)
-        k, result = whole(exponent), base
-        for _ in range(abs(k) - 1):
-            result = self._engine.mul(result, base)
-        if k < 0:
-            if result[0].contains(0):
-                raise Unbounded
-            return self._engine.inverse(result)
-        return result
-
-    def geometric(self, x: Any, k: Any) -> Any:
-        if isinstance(k, Fraction):
-            return super().geometric(x, k)
-        if isinstance(x, Fraction) and x == 1:
-            return k
-        below = self._engine.inverse(self._ball(self.add(x, Fraction(-1))))
-        grown = self._engine.exp(self._engine.mul(k, self.log(x)))
-        return self.mul(self.add(grown, Fraction(-1)), below)
-
-
-def sum_of_exponentials(
-    engine: Any, body: Program, values: Mapping[str, Any], index: str, first: int, last: int
-) -> Any:
+def sum_of_exponentials(over: Balls, body: Part, values: Values, index: str, first: int, last: int) -> Any:
     """Σ e^body over index = first, …, last, for first > DIRECT_TERMS, by arb; close to its working precision."""
-    total_of = partial(_sum_of_range, engine, body, values, index)
-    if not any(operation == "pooled" for operation, _, _ in body.code):
-        return total_of(first, last, convex=True)
-    watching = Watching(engine, max_bits=64)
+    total_of = partial(_sum_of_range, over, body, values, index)
+    if not any(issubclass(function, Pointwise) and function.has_two_forms for function in body.functions()):
+        return total_of(first, last, switched=False)
+    watching, engine = over.watching(), over.engine
     at = body.prepare(watching, values, index)
 
     def first_where(reached: Callable[[Any], bool]) -> int:
@@ -89,31 +40,30 @@ def sum_of_exponentials(
         while low < high:
             middle = (low + high) // 2
             at(Fraction(middle))
-            low, high = (low, middle) if reached(watching.slope) else (middle + 1, high)
+            low, high = (low, middle) if reached(watching.switch) else (middle + 1, high)
         return low
 
-    # The slope rises with the index; terms at which it cannot be told from 1 are added one by one.
-    kink, pools = first_where(lambda slope: not slope < 1), first_where(lambda slope: slope >= 1)
-    if pools - kink > MOST_ONE_BY_ONE:
+    # What decides between the forms rises with the index; terms at which it cannot be told from 1 are added one by one.
+    near, beyond = first_where(lambda switch: not switch < 1), first_where(lambda switch: switch >= 1)
+    if beyond - near > MOST_ONE_BY_ONE:
         raise Unbounded
-    between = sum((_exponential(engine, at(Fraction(place))) for place in range(kink, pools)), engine.ball(Fraction(0)))
-    return total_of(first, kink - 1, convex=True) + between + total_of(pools, last, convex=False)
+    between = sum((_exponential(over, at(Fraction(place))) for place in range(near, beyond)), engine.ball(Fraction(0)))
+    return total_of(first, near - 1, switched=False) + between + total_of(beyond, last, switched=True)
 
 
-def _sum_of_range(
-    engine: Any, body: Program, values: Mapping[str, Any], index: str, first: int, last: int, *, convex: bool
-) -> Any:
-    """Σ e^body over a range in which edges are `convex` as they are, or all pool.
+def _sum_of_range(over: Balls, body: Part, values: Values, index: str, first: int, last: int, *, switched: bool) -> Any:
+    """Σ e^body over a range in which a function of two forms keeps one of them.
 
     A block whose polynomial loses too many digits to cancellation is halved. Where the body has sunk below the
     precision, the rest is known to lie between 1 and a little more.
     """
+    engine: Any = over.engine
     machine = SeriesArb(engine.precision, engine.precision // 2 + 16)
-    algebras = Intervals(engine, max_bits=64), Series(machine, max_bits=64, convex=convex)
+    algebras = over.roughly(), over.series(machine, switched=switched)
     plain, series = (body.prepare(algebra, values, index) for algebra in algebras)
 
     def term(place: int) -> Any:
-        return _exponential(engine, plain(Fraction(place)))
+        return _exponential(over, plain(Fraction(place)))
 
     with machine.working():
         return _Blocks(engine, machine, term, series).sum(first, last)
@@ -168,8 +118,8 @@ class _Blocks:
         return engine.add(found, missed.union(-missed))
 
 
-def _exponential(engine: Any, value: Any) -> Any:
-    return engine.exp(engine.ball(value) if isinstance(value, Fraction) else value)
+def _exponential(over: Balls, value: Any) -> Any:
+    return over.engine.exp(over.ball(value))
 
 
 class _PowerSums:

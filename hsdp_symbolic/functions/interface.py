@@ -1,0 +1,396 @@
+"""What a function of the bounds is, and what it may ask of those who evaluate, order and print it.
+
+A function is one class in one file of this package. The class is the SymPy node; its methods are all that anybody needs
+to know of it: value as a rational, as an interval and as doubles, direction in every argument, LaTeX. Nobody outside
+knows a function by name, so a new one needs no other file.
+
+Four kinds differ in how their arguments arrive:
+
+* `Spelled`: written out as its closed form before anything is computed.
+* `Pointwise`: a function of values.
+* `OfNumbers`: a function of exact numbers; `OfSteps` of numbers and a count, where one run gives all shorter ones.
+* `Binding`: one argument is a name that other arguments use, as the index of a sum; they arrive as programs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from enum import IntEnum
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+from sympy import Expr, Function, Symbol
+
+from ..errors import NotRational, UnsupportedNode
+
+if TYPE_CHECKING:
+    from ..arithmetic.engines import Engine
+    from ..setting.arrays import Array
+
+Values = Mapping[str, Any]
+"""The value of every letter, in whatever form the view computes with."""
+
+
+class Part(Protocol):
+    """An argument that arrives as a program (`evaluate.program.Program`)."""
+
+    leaves: frozenset[str]
+
+    def run(self, over: Any, values: Values) -> Any:
+        """Its value in the arithmetic `over`."""
+
+    def prepare(self, over: Any, values: Values, name: str) -> Callable[[Any], Any]:
+        """Itself as a function of one name; what does not depend on that name is computed now."""
+
+    def functions(self) -> frozenset[type[BoundFunction]]:
+        """The functions it calls, those within other functions' arguments not counted."""
+
+
+Parts = tuple[Any, ...]
+"""The arguments of one call: programs, and the bound name as text."""
+
+
+class Arithmetic(Protocol):
+    """Exact rationals (`evaluate.rationals`); intervals can do the same and more."""
+
+    max_bits: int
+
+    def add(self, *terms: Any) -> Any: ...
+    def mul(self, *factors: Any) -> Any: ...
+    def power(self, base: Any, exponent: Any) -> Any: ...
+    def exp(self, x: Any) -> Any: ...
+    def log(self, x: Any) -> Any: ...
+    def positive_part(self, x: Any) -> Any:
+        """max(0, x)."""
+
+    def power_bits(self, base: Fraction, k: int) -> int:
+        """About how many bits base^k has."""
+
+    def exactly(self, part: Part, values: Values) -> Fraction:
+        """An argument as an exact number."""
+
+
+class Balls(Arithmetic, Protocol):
+    """Intervals (`evaluate.intervals`): rationals while they are short, intervals of `engine` beyond."""
+
+    engine: Engine
+    tolerance: Fraction
+    """The relative width that was asked for."""
+
+    def ball(self, x: Any) -> Any:
+        """`x`, a rational or an interval, as an interval."""
+
+    def bounds(self, x: Any) -> tuple[Fraction, Fraction]:
+        """Exact ends; `Unbounded` where there are none."""
+
+    def error(self, x: Any) -> Fraction:
+        """An upper bound on x ≥ 0, no finer than the working precision needs."""
+
+    def kept(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What `make` makes, made once for each key."""
+
+    def roughly(self) -> Balls:
+        """The same engine, with rationals turned into intervals early: where each result ends as an interval anyway."""
+
+    def watching(self) -> Any:
+        """`roughly`, and with a `switch`: the last value by which a function with two forms chose its form."""
+
+    def series(self, engine: Any, *, switched: bool) -> Any:
+        """Power series of `engine`; functions with two forms take the second if `switched`."""
+
+
+class Doubles(Protocol):
+    """Doubles and arrays of doubles (`evaluate.numeric`)."""
+
+    def add(self, *terms: Any) -> Any: ...
+    def mul(self, *factors: Any) -> Any: ...
+    def value(self, x: Any) -> Any:
+        """A double, or what stands for an array of doubles."""
+
+    def record(self, function: Callable[..., Any], *operands: Any) -> Any:
+        """`function(*operands, out=…)`, on arrays once they are there or on doubles now."""
+
+    def whole(self, function: Callable[[Values], Array], parts: Parts) -> Any:
+        """`function` of the values of all letters: computed from whole arrays, not piece by piece."""
+
+    def evaluate(self, part: Part, values: Values) -> Array:
+        """A program over arrays; never an infinity or a NaN."""
+
+    def evaluate_raw(self, part: Part, values: Values) -> Array:
+        """A program over arrays, whatever comes out."""
+
+    def exact_or_array(self, part: Part, values: Values) -> Any:
+        """An exact number where no array is involved, else an array."""
+
+    def stepper(
+        self, part: Part, start: Mapping[str, float], values: Values
+    ) -> tuple[dict[str, Array], Callable[[], Array]]:
+        """Arrays for the names in `start`, and a function that evaluates the program at their current contents."""
+
+
+class Trend(IntEnum):
+    """How an expression responds to a symbol; `UP` and `DOWN` are not strict."""
+
+    DOWN = -1
+    FLAT = 0
+    UP = 1
+
+
+def flip(here: Trend | None) -> Trend | None:
+    return None if here is None else Trend(-here)
+
+
+def agree(trends: Any) -> Trend | None:
+    """The common direction of all that are not flat; None if they pull apart or one is unknown."""
+    found = set(trends) - {Trend.FLAT}
+    if len(found) > 1:
+        return None
+    return found.pop() if found else Trend.FLAT
+
+
+class Rules(Protocol):
+    """The rules for one symbol (`evaluate.trend`)."""
+
+    def depends(self, expr: Expr) -> bool: ...
+    def of(self, expr: Expr) -> Trend | None:
+        """The direction of an expression; None where the rules do not tell."""
+
+    def joint(self, parts: Any) -> Trend | None:
+        """The direction all parts share."""
+
+    def along(self, expr: Expr, symbol: Symbol) -> Trend | None:
+        """The direction in another symbol."""
+
+    def sign(self, expr: Expr) -> int:
+        """1 for nonnegative, −1 for nonpositive, 0 for unknown."""
+
+
+class Printer(Protocol):
+    """The LaTeX printer (`tex.printer`)."""
+
+    values: dict[Symbol, Fraction]
+    average: str
+
+    def _print(self, expr: Any) -> str: ...
+    def free_letter(self, body: Expr, *letters: str) -> str:
+        """A letter for an index that the body does not use."""
+
+    def raised_to(self, x: Expr, index: str) -> str:
+        """x to the power `index`."""
+
+    def one_less(self, count: Expr) -> str: ...
+
+
+class BoundFunction(Function):
+    """A function of the bounds. What a class does not say of itself is unknown, and views refuse to guess it."""
+
+    bound: ClassVar[int | None] = None
+    """Which argument, if any, is a name that the others use."""
+    is_closed_in_proofs: ClassVar[bool] = False
+    """Whether proofs of equality write it in its closed form."""
+    normalised: ClassVar[tuple[int, ...]] = ()
+    """Else: the arguments that proofs of equality bring to normal form."""
+    monotone_either_way: ClassVar[tuple[int, ...]] = ()
+    """Arguments in which it is monotone, in a direction that depends on the others."""
+    on_a_grid: ClassVar[bool] = False
+    """Whether views know it to a few digits only, whatever the precision."""
+    rank: ClassVar[int] = 0
+    """How long it takes: 0 for closed forms, 1 for sums and recursions, more for what is sketched first (`Long`)."""
+    slow_at_high_orders: ClassVar[bool] = False
+    """Whether an enclosure takes the longer the higher the order."""
+    is_recursion: ClassVar[bool] = False
+    """Whether views follow it step by step until it ends or settles."""
+    doubles_take_every_term: ClassVar[bool] = False
+    """Whether doubles go through all terms one by one, where an enclosure need not."""
+    has_order: ClassVar[bool] = False
+    """Whether `per_order` knows the direction of the function divided by α − 1."""
+    tex_swallows: ClassVar[bool] = False
+    """Whether its LaTeX would take in a factor written behind it, as a sum does."""
+    tex_grouped: ClassVar[bool] = False
+    """Whether its LaTeX needs brackets before an exponent."""
+
+    def closed(self) -> Expr:
+        """The function in elementary terms."""
+        raise UnsupportedNode(f"{type(self).__name__} has no closed form")
+
+    @property
+    def bound_name(self) -> Symbol | None:
+        return None if self.bound is None else self.args[self.bound]
+
+    def sign(self, sign: Callable[[Expr], int]) -> int:
+        """1 if it is never negative, −1 if never positive, 0 if unknown; `sign` tells that of other expressions."""
+        return 0
+
+    def trend(self, rules: Rules) -> Trend | None:
+        """Its direction, for a symbol it depends on."""
+        return None
+
+    def per_order(self, rules: Rules) -> Trend | None:
+        """The direction of the function divided by α − 1, in α − 1."""
+        return None
+
+    def divided_by(self, x: Symbol, rules: Rules) -> tuple[int, Trend | None] | None:
+        """The sign of the function divided by x, and the direction of its size; None if nothing is known."""
+        return None
+
+    def with_step_in_front(self, sign: Callable[[Expr], int]) -> Expr:
+        """The function with a factor 1/η written out, if it has one for small η."""
+        return self
+
+    def tex(self, printer: Printer) -> str:
+        """LaTeX in the paper's notation."""
+        raise UnsupportedNode(f"no LaTeX for the function {type(self).__name__}; give it a method `tex`")
+
+    def tex_note(self, printer: Printer) -> str:
+        """LaTeX for a word of warning beside a formula that contains it."""
+        return ""
+
+
+def functions_in(expr: Expr) -> set[BoundFunction]:
+    """Every function of the bounds that an expression contains."""
+    found: set[BoundFunction] = expr.atoms(BoundFunction)
+    return found
+
+
+class Spelled(BoundFunction):
+    """A function that views compute by its closed form."""
+
+
+class Pointwise(BoundFunction):
+    """A function of values."""
+
+    has_two_forms: ClassVar[bool] = False
+    """Whether it is one analytic function where `switch` is below 1 and another where it is above."""
+
+    @classmethod
+    def exact(cls, over: Arithmetic, *values: Any) -> Any:
+        raise NotRational(cls.__name__)
+
+    @classmethod
+    def ball(cls, over: Balls, *values: Any) -> Any:
+        return cls.exact(over, *values)
+
+    @classmethod
+    def series(cls, over: Any, *values: Any) -> Any:
+        """Of power series in an index."""
+        return cls.ball(over, *values)
+
+    @classmethod
+    def switch(cls, over: Balls, *values: Any) -> Any:
+        """What decides between the two forms."""
+        raise NotImplementedError
+
+    @classmethod
+    def doubles(cls, over: Doubles, *values: Any) -> Any:
+        raise UnsupportedNode(f"{cls.__name__} has no NumPy view")
+
+
+class Binding(BoundFunction):
+    """A function whose arguments use a name of its own."""
+
+    bound: ClassVar[int | None] = 1
+
+    @classmethod
+    def exact(cls, over: Arithmetic, parts: Parts, values: Values) -> Any:
+        raise NotRational(cls.__name__)
+
+    @classmethod
+    def ball(cls, over: Balls, parts: Parts, values: Values) -> Any:
+        raise UnsupportedNode(f"{cls.__name__} has no enclosure")
+
+    series = ball
+
+    @classmethod
+    def doubles(cls, over: Doubles, parts: Parts, values: Values) -> Any:
+        raise UnsupportedNode(f"{cls.__name__} has no NumPy view")
+
+
+class OfNumbers(BoundFunction):
+    """A function of exact numbers. It is 0 where the first of them is."""
+
+    @classmethod
+    def vanishes(cls, *numbers: Fraction) -> bool:
+        return not numbers[0]
+
+    @classmethod
+    def enclosed(cls, over: Balls, *numbers: Fraction) -> Any:
+        """An interval, or a rational, that holds the value."""
+        raise UnsupportedNode(f"{cls.__name__} has no enclosure")
+
+    @classmethod
+    def array(cls, *arguments: Any) -> Array:
+        """The value over arrays of doubles and exact numbers, which broadcast."""
+        raise UnsupportedNode(f"{cls.__name__} has no NumPy view")
+
+    @classmethod
+    def exact(cls, over: Arithmetic, parts: Parts, values: Values) -> Any:
+        if cls.vanishes(*(over.exactly(part, values) for part in parts)):
+            return Fraction(0)
+        raise NotRational(cls.__name__)
+
+    @classmethod
+    def ball(cls, over: Balls, parts: Parts, values: Values) -> Any:
+        numbers = [over.exactly(part, values) for part in parts]
+        return Fraction(0) if cls.vanishes(*numbers) else cls.enclosed(over, *numbers)
+
+    series = ball
+
+    @classmethod
+    def doubles(cls, over: Doubles, parts: Parts, values: Values) -> Any:
+        def array(values: Values) -> Array:
+            return cls.array(*(over.exact_or_array(part, values) for part in parts))
+
+        return over.whole(array, parts)
+
+
+class OfSteps(OfNumbers):
+    """A function of exact numbers whose last argument counts steps: one run gives the value after each of them."""
+
+    @classmethod
+    def curve(cls, *numbers: Any) -> Sequence[float]:
+        """Values after 1, 2, … steps, to the count given last or until they settle."""
+        raise NotImplementedError
+
+    @classmethod
+    def array(cls, *arguments: Any) -> Array:
+        import numpy as np
+
+        from ..progress import Ticker
+
+        given = np.broadcast_arrays(*(np.asarray(x, dtype=object) for x in arguments))
+        rows = list(zip(*(part.ravel().tolist() for part in given), strict=True))
+        longest: dict[tuple[Any, ...], int] = {}
+        for *others, count in rows:
+            longest[tuple(others)] = max(longest.get(tuple(others), 0), int(count))
+        out, ticker = np.empty(len(rows)), Ticker()
+        for place, (*others, count) in enumerate(rows):
+            ticker.say(f"{cls.__name__}: {place:,} of {len(rows):,} values")
+            found = (0.0,) if not others[0] else cls.curve(*others, longest[tuple(others)])
+            out[place] = found[min(int(count), len(found)) - 1]
+        ticker.clear()
+        return out.reshape(given[0].shape)
+
+
+class Long(OfSteps):
+    """A function so long to compute that where it is least is looked for on a sketch of it.
+
+    Its first argument is a cost, and as a function of that alone, on logarithmic scales, it is smooth.
+    """
+
+    rank = 2
+    unit: ClassVar[str]
+    """What `work` counts, in words."""
+    budget: ClassVar[str]
+    """The field of `accounting.effort.Effort` that says how much of it is acceptable."""
+    certified_as_asked: ClassVar[bool] = True
+    """Whether an enclosure as narrow as the statement's own costs no more than a wider one."""
+
+    @classmethod
+    def work(cls, *others: Fraction) -> int:
+        """How much there is to compute, for all arguments but the cost."""
+        raise NotImplementedError
+
+    @classmethod
+    def sketch(cls, costs: Array, *others: Fraction) -> Array:
+        """The value for many costs, to a few per cent; infinite for costs it does not take."""
+        raise NotImplementedError
