@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from .errors import HypothesisError, MissingArgument, UnknownArgument
+from .index import scheme_of
 from .meaning import Asks, Neighbouring, Quantity, Released, Scheme, Terms
 from .setting import Setting
 from .setting.gate import admit
@@ -58,6 +59,8 @@ class Statement:
     steps: Sequence[Step]
     uses: tuple[str, ...] = ()
     also: tuple[tuple[str, Expr], ...] = ()
+    names: tuple[tuple[Expr, Expr], ...] = ()
+    """Names of other bounds that `shown` is written with, each with what it stands for."""
     kind: Literal["theorem", "lemma", "proposition", "corollary", "baseline", "equation", "law"] = "theorem"
     terms: Terms | None = None
     """On what terms it bounds a run; None for what bounds none."""
@@ -76,8 +79,6 @@ class Statement:
     @property
     def scheme(self) -> Scheme:
         """How the batches of the algorithm it bounds are made; empty for a lemma, which bounds no algorithm."""
-        from .catalogue import scheme_of
-
         return scheme_of(self.label)
 
     @property

@@ -9,8 +9,9 @@ from hsdp_symbolic.errors import ArgumentError
 from hsdp_symbolic.tex import plain
 from hsdp_symbolic.tex.words import to_latex
 
+from .claim import Claim, Entry, Note, examine
 from .inventory import Item, stored
-from .ledger import PARTS, Claim, Entry, Note, claims, coverage, examine
+from .ledger import PARTS, claims, coverage
 from .report import examine_all
 
 LEDGER = Path(__file__).with_name("LEDGER.md")

@@ -27,8 +27,8 @@ from hsdp_symbolic.catalogue import statements
 from hsdp_symbolic.progress import progress
 from hsdp_symbolic.proof.checks import Evidence, Method, Verdict
 
+from .claim import Claim, Control, Entry, examine, steps
 from .content import key_of
-from .ledger import Claim, Control, Entry, examine, steps
 from .store import Store
 
 _PACKAGES = (Path(hsdp_symbolic.__file__).parent, Path(__file__).parent)

@@ -12,7 +12,8 @@ from hsdp_symbolic.files import require_writable, write_atomically
 from hsdp_symbolic.progress import progress
 
 from .cache import Memory
-from .ledger import Entry, claims, coverage
+from .claim import Entry
+from .ledger import claims, coverage
 
 
 def examine_all() -> list[Entry]:

@@ -29,12 +29,13 @@ from hsdp_symbolic.plots.common import (
     setting,
     setting_text,
 )
-from hsdp_symbolic.plots.describe import Figure, Panel, Request, Style
+from hsdp_symbolic.plots.describe import Panel, Request, Style
+from hsdp_symbolic.plots.figure import Figure
 from hsdp_symbolic.plots.values import crossover
 from hsdp_symbolic.symbols import K, alpha, j
 
+from .claim import Claim
 from .claims.comparisons import THREE_BATCHES
-from .ledger import Claim
 
 _PARTS = ("figures", "main_text", "fixed_order", "sampling", "descent_and_sampling_appendix", "comparisons")
 _TRUE, _PRINTED, _OTHER = Style(1), Style(0, dash="dashed"), Style(4, "thin")

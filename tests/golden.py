@@ -11,7 +11,7 @@ import json
 from functools import cache
 from pathlib import Path
 
-from hsdp_symbolic import Setting, labels, statement
+from hsdp_symbolic import Setting, labels, statement, statements
 from hsdp_symbolic.setting.letters import LETTERS
 from hsdp_symbolic.tex import views
 from hsdp_symbolic.tex.document import document
@@ -48,7 +48,7 @@ def derivation_view(label: str, form: views.Format) -> str:
 
 @cache
 def whole_document() -> str:
-    text, passed = document()
+    text, passed = document(statements())
     assert passed
     return text
 
@@ -63,7 +63,7 @@ def markdown() -> str:
 
 FILES = {
     "document.tex": whole_document,
-    "macros.tex": macros,
+    "macros.tex": lambda: macros(statements()),
     "values.tex": lambda: "\n".join(f"% {label}\n{values_view(label, 'latex')}" for label in labels()),
     "markdown.md": markdown,
 }

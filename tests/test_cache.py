@@ -26,8 +26,9 @@ from hsdp_symbolic.proof.checks import Certificate, Identity, Slack, Verdict
 from hsdp_symbolic.symbols import loss, q
 from proofs_check import cache, store
 from proofs_check.cache import Memory, derivation_verdicts, fingerprint
+from proofs_check.claim import Claim, examine
 from proofs_check.content import key_of
-from proofs_check.ledger import Claim, claims, examine
+from proofs_check.ledger import claims
 
 ROOT = Path(cache.__file__).parent.parent
 

@@ -25,7 +25,8 @@ from hsdp_symbolic.plots.data import paper_files, tables
 from hsdp_symbolic.plots.draw import digest
 from hsdp_symbolic.plots.gallery import page
 from hsdp_symbolic.plots.values import COMPOSITION, crossover, value, values
-from proofs_check.ledger import claims, examine
+from proofs_check.claim import examine
+from proofs_check.ledger import claims
 from proofs_check.slips import slips
 
 ROOT = Path(__file__).parent.parent

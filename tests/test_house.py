@@ -38,14 +38,12 @@ def mentions(modules: set[str], *names: str) -> set[str]:
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
 class TestEverySource:
-    def test_import_rules(self, path):
-        found, parts = imports(path), path.relative_to(ROOT).parts
-        if "paper" in parts:
-            assert not mentions(found, "engines", "numeric", "plots", "enclosure", "flint", "mpmath", "numpy")
-        if parts[0] == "hsdp_symbolic" and "cli" not in parts:
-            assert not mentions(found, "proofs_check")
-        if "plots" not in parts:
-            assert not mentions(found, "matplotlib", "PIL")
+    def test_imports_by_name_are_of_derivations_and_claims(self, path):
+        """`lint-imports` checks all other imports, and cannot see these."""
+        nodes = list(ast.walk(ast.parse(path.read_text())))
+        names = {getattr(node, "id", getattr(node, "attr", "")) for node in nodes}
+        if names & {"import_module", "__import__"}:
+            assert path.name in {"catalogue.py", "ledger.py", "audit.py", "slips.py"}
 
     def test_symbols_are_made_in_one_place(self, path):
         if path.name == "symbols.py":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -118,11 +119,10 @@ class TestMacros:
         assert len(set(names)) == len(names)
         assert all(re.fullmatch(r"\\hsdp[A-Za-z]+", name) for name in names)
 
-    def test_two_labels_with_one_name_are_refused(self, monkeypatch):
-        monkeypatch.setattr("hsdp_symbolic.tex.macros.labels", lambda: ("thm:shuffle", "lem:shuffle"))
-        monkeypatch.setattr("hsdp_symbolic.tex.macros.statement", lambda label: statement("thm:shuffle"))
+    def test_two_labels_with_one_name_are_refused(self):
+        theorem = statement("thm:shuffle")
         with pytest.raises(UnsupportedNode, match="share the macro"):
-            macros()
+            macros([theorem, replace(theorem, label="lem:shuffle")])
 
 
 class TestMarkdown:
@@ -247,7 +247,7 @@ class TestCommand:
         def broken(*_):
             raise HsdpError("a node nobody knows")
 
-        monkeypatch.setattr("hsdp_symbolic.tex.macros.statement", broken)
+        monkeypatch.setattr("hsdp_symbolic.tex.macros.statement_rows", broken)
         (tmp_path / "old.tex").write_text("before")
         code, _, err = self.run(capsys, "--macros", "--out", str(tmp_path / "old.tex"))
         assert code == 2

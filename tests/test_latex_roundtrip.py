@@ -150,7 +150,7 @@ class TestRoundTrip:
         assert decided == ({True, False} if beyond_the_letters else decided | {True})
 
     def test_macros_expand_to_the_statement(self, label):
-        file = macros()
+        file = macros([statement(label)])
         (body,) = re.findall(rf"^\\newcommand{{{re.escape(macro_name(label))}}}{{(.*)}}$", file, re.M)
         assert expanded(body, file) == latex(statement(label).shown)
 

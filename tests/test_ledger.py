@@ -10,7 +10,8 @@ from hsdp_symbolic.cli import main
 from hsdp_symbolic.proof.checks import Identity, Verdict
 from hsdp_symbolic.symbols import loss, q
 from proofs_check import ledger
-from proofs_check.ledger import Claim, Control, claims, coverage, examine
+from proofs_check.claim import Claim, Control, examine
+from proofs_check.ledger import claims, coverage
 
 KEYS = [
     "id",

@@ -11,6 +11,7 @@ import pytest
 from sympy import Rational
 
 from hsdp_symbolic import Setting, statement
+from hsdp_symbolic.accounting.split import best_split
 from hsdp_symbolic.errors import ArgumentError, HypothesisError
 from hsdp_symbolic.evaluate.enclosure import enclose, exact
 from hsdp_symbolic.evaluate.program import compile_expression
@@ -18,7 +19,6 @@ from hsdp_symbolic.experiment.attack import attack
 from hsdp_symbolic.functions.cyclic_shifts import CyclicShifts
 from hsdp_symbolic.functions.pooled import Pooled
 from hsdp_symbolic.proof.checks import Verdict
-from hsdp_symbolic.sharper.fixed_order import best_split
 from hsdp_symbolic.symbols import c, u
 from proofs_check.prove import prove_over, replay
 

@@ -45,8 +45,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def commands() -> dict[str, argparse.ArgumentParser]:
     """Every command with its own parser."""
-    (found,) = (action for action in _parser()._actions if isinstance(action, argparse._SubParsersAction))
-    return dict(found.choices)
+    found: dict[str, argparse.ArgumentParser] = _parser().get_default("commands")
+    return found
 
 
 def _parser() -> _Parser:
@@ -60,6 +60,7 @@ def _parser() -> _Parser:
     )
     parser.add_argument("--version", action="version", version=f"hsdp {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    parser.set_defaults(commands=commands.choices)
 
     def command(name: str, run: Callable[[argparse.Namespace], int], summary: str) -> argparse.ArgumentParser:
         sub = commands.add_parser(name, help=summary, description=summary, allow_abbrev=False)

@@ -27,16 +27,14 @@ def register(command: Command) -> None:
 
 
 def _completion(arguments: argparse.Namespace) -> int:
-    from ..catalogue import labels
-    from . import commands
+    from ..index import labels
 
+    commands: dict[str, argparse.ArgumentParser] = arguments.commands
     options = {
         name: [option for action in sub._actions for option in action.option_strings if option.startswith("--")]
-        for name, sub in commands().items()
+        for name, sub in commands.items()
     }
-    takes_label = {
-        name for name, sub in commands().items() if any(action.metavar == "LABEL" for action in sub._actions)
-    }
+    takes_label = {name for name, sub in commands.items() if any(action.metavar == "LABEL" for action in sub._actions)}
     if arguments.shell == "fish":
         print("complete -c hsdp -f -n __fish_use_subcommand -a '" + " ".join(options) + "'")
         for name, found in options.items():

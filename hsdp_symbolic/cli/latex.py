@@ -67,16 +67,17 @@ def _check(arguments: argparse.Namespace) -> None:
 
 def _text(arguments: argparse.Namespace) -> tuple[str, bool]:
     """What was asked for, and whether every step shown passes."""
+    from ..catalogue import statement, statements
+    from ..tex import views
+
     if arguments.document:
         from ..tex.document import document
 
-        return document()
+        return document(statements())
     if arguments.macros:
         from ..tex.macros import macros
 
-        return macros(), True
-    from ..catalogue import statement
-    from ..tex import views
+        return macros(statements()), True
 
     found, passed = statement(arguments.label), True
     blocks: list[views.Block] = []

@@ -12,8 +12,6 @@ from ..arithmetic.doubles import double_above, double_below
 from ..arithmetic.engines import ENGINES, Engine, Unbounded
 from ..errors import ArgumentError, EnginesDisagree, NotRational, PrecisionExhausted
 from ..setting.gate import to_fraction
-from .intervals import Intervals
-from .rationals import Rationals
 
 if TYPE_CHECKING:
     from .program import Program
@@ -77,6 +75,8 @@ class Enclosure:
 
 def exact(program: Program, values: Mapping[str, Fraction]) -> Fraction:
     """The exact rational value; raises `ExactTooLarge` or `NotRational` where there is none to write down."""
+    from .rationals import Rationals
+
     result = program.run(Rationals(EXACT_BITS), values)
     assert isinstance(result, Fraction)
     return result
@@ -150,6 +150,8 @@ _NEGLIGIBLE = Fraction(1, 1 << 2**25)
 def _at_precision(
     program: Program, values: Mapping[str, Fraction], engine: Engine, tolerance: Fraction
 ) -> Enclosure | None:
+    from .intervals import Intervals
+
     with engine.working():
         try:
             result = program.run(Intervals(engine, tolerance=tolerance), values)

@@ -207,6 +207,11 @@ def whole_epochs(d: Derivation, start: Expr, split: Expr) -> Expr:
     return solved.subs({epoch_factor: decay, epoch_cost: start.subs(j, split), i: K - 1}, simultaneous=True)
 
 
+def first_epoch_named() -> tuple[tuple[Expr, Expr], ...]:
+    """ε₀^j(α), the name that bounds after K epochs are written with, and what it stands for."""
+    return ((FirstEpoch(j, alpha), first_epoch().shown),)
+
+
 def first_term() -> Expr:
     """What K − 1 whole epochs leave behind: the term thm:strconvexsmooth and thm:shuffle share."""
     return first_epoch().expr.subs(j, m) * GeometricSum(_DECAY, K - 1)
@@ -259,6 +264,7 @@ def strongly_convex() -> Statement:
         relation="<=",
         expr=expr,
         shown=shown,
+        names=first_epoch_named(),
         hypotheses=(ORDER, EPOCHS, TWO_BATCHES, *STRONGLY_CONVEX, BATCH),
         steps=d.steps,
         uses=(FIRST_EPOCH, "lem:LSIseq_stronglyconvex", "lem:recursive"),

@@ -39,7 +39,16 @@ from ..symbols import (
     w1,
     weight,
 )
-from .fixed_order import EPOCHS, FIRST_EPOCH, ORDER, TWO_BATCHES, first_epoch, first_term, first_term_shown
+from .fixed_order import (
+    EPOCHS,
+    FIRST_EPOCH,
+    ORDER,
+    TWO_BATCHES,
+    first_epoch,
+    first_epoch_named,
+    first_term,
+    first_term_shown,
+)
 from .lsi import STRONGLY_CONVEX
 
 
@@ -182,6 +191,7 @@ def shuffled() -> Statement:
         relation="<=",
         expr=expr,
         shown=d.printed(expr, shown, first_epoch=undisplay(first_epoch().shown), index=j),
+        names=first_epoch_named(),
         hypotheses=(ORDER, EPOCHS, TWO_BATCHES, *STRONGLY_CONVEX),
         steps=d.steps,
         uses=("thm:strconvexsmooth", FIRST_EPOCH, "lem:rootconvexity1"),

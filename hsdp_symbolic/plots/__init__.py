@@ -6,12 +6,13 @@
 'thm:shuffle'
 
 A figure is described by data (`describe`), its numbers are certified (`values`), drawn by one function (`draw`) and
-written with the numbers beside it (`save`).
+written with the numbers beside it (`save`); a `figure` is a description that a notebook shows as its drawing.
 """
 
 from collections.abc import Callable
 
-from .describe import Curve, Figure, Panel, Request, Style
+from .describe import Curve, Panel, Request, Style
+from .figure import Figure
 from .new_figures import crossing, regions, sharper, tightness
 from .paper_figures import first_batch, introduction, last_batch_figure, sampled, shuffled
 from .save import produce, save

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from ..progress import Ticker
 from ..setting import Setting
 from .common import curve, plain
-from .describe import Figure, Panel, Style
+from .describe import Description, Panel, Style
 from .values import as_text, values
 
 _LETTERS = (
@@ -50,23 +50,23 @@ def _region_table(panel: Panel) -> str:
     return "\n".join(rows).replace("\\", "") + "\n"
 
 
-def table_path(figure: Figure, panel: Panel) -> PurePosixPath:
+def table_path(figure: Description, panel: Panel) -> PurePosixPath:
     """Where the numbers of a panel go: `data/NAME.csv`, or `data/NAME_PANEL.csv` where there are several."""
     return PurePosixPath("data") / f"{figure.name}{f'_{panel.name}' if panel.name else ''}.csv"
 
 
-def paper_path(figure: Figure, folder: str, order: Fraction | int) -> PurePosixPath:
+def paper_path(figure: Description, folder: str, order: Fraction | int) -> PurePosixPath:
     """Where the paper's source looks for a data file."""
     assert figure.run
     return PurePosixPath(folder) / paper_name(figure.run, Fraction(order))
 
 
-def tables(figure: Figure, ticker: Ticker | None = None) -> dict[PurePosixPath, str]:
+def tables(figure: Description, ticker: Ticker | None = None) -> dict[PurePosixPath, str]:
     """The numbers a figure plots, by path."""
     return {table_path(figure, panel): panel_table(panel, ticker) for panel in figure.panels}
 
 
-def paper_files(figure: Figure, ticker: Ticker | None = None) -> dict[PurePosixPath, str]:
+def paper_files(figure: Description, ticker: Ticker | None = None) -> dict[PurePosixPath, str]:
     """The data files the paper's source of this figure reads: `k,eps` for k = 0 … K."""
     found = {}
     for folder, label, order in figure.data_files:

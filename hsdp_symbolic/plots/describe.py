@@ -111,8 +111,8 @@ class Panel:
 
 
 @dataclass(frozen=True, eq=False)
-class Figure:
-    """A figure: its panels, and what the gallery says about it."""
+class Description:
+    """What a figure shows: its panels, and what the gallery says about it."""
 
     name: str
     title: str
@@ -124,16 +124,6 @@ class Figure:
     data_files: tuple[tuple[str, str, int | Fraction], ...] = ()
     """Data files the paper's source reads: folder, label and order."""
     run: Setting | None = None
-
-    def __repr__(self) -> str:
-        return f"<Figure {self.name}: {self.title}>"
-
-    def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
-        """What a notebook shows for a figure: the drawing, and how wide to show it (pixels)."""
-        from ..progress import Ticker
-        from .draw import render
-
-        return render(self, ("png",), ticker=Ticker())["png"], {"width": round(130 * self.size[0])}
 
 
 @dataclass(frozen=True)

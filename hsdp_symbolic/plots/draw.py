@@ -28,7 +28,7 @@ from PIL.PngImagePlugin import PngInfo
 from ..errors import ArgumentError
 from ..progress import Ticker
 from .data import panel_table
-from .describe import Curve, Figure, Line, Panel, Regions, Style, Text
+from .describe import Curve, Description, Line, Panel, Regions, Style, Text
 from .values import as_double, values
 
 PALETTES = {
@@ -90,7 +90,7 @@ def _style() -> Iterator[None]:
         yield
 
 
-def draw(figure: Figure, *, palette: str = "paper", ticker: Ticker | None = None) -> Drawing:
+def draw(figure: Description, *, palette: str = "paper", ticker: Ticker | None = None) -> Drawing:
     """The figure as a Matplotlib figure; its lines carry the names of their curves as gid."""
     check_looks((), palette)
     with _style():
@@ -104,7 +104,11 @@ def draw(figure: Figure, *, palette: str = "paper", ticker: Ticker | None = None
 
 
 def render(
-    figure: Figure, formats: Sequence[str] = ("pdf", "png"), *, palette: str = "paper", ticker: Ticker | None = None
+    figure: Description,
+    formats: Sequence[str] = ("pdf", "png"),
+    *,
+    palette: str = "paper",
+    ticker: Ticker | None = None,
 ) -> dict[str, bytes]:
     """The figure in each format; the same call gives the same bytes, in any process."""
     check_looks(formats, palette)
@@ -132,13 +136,13 @@ def _small(stream: io.BytesIO) -> bytes:
     return result.getvalue()
 
 
-def digest(figure: Figure) -> str:
+def digest(figure: Description) -> str:
     """A fingerprint of the numbers a figure shows; stored inside the files, so that a stale one can be told."""
     tables = "\n".join(panel_table(panel) for panel in figure.panels)
     return hashlib.sha256(f"{figure.name}\n{figure.caption}\n{tables}".encode()).hexdigest()
 
 
-def _metadata(figure: Figure, wanted: str) -> dict[str, str | None]:
+def _metadata(figure: Description, wanted: str) -> dict[str, str | None]:
     """Title and fingerprint, and no date."""
     numbers = f"numbers sha256:{digest(figure)}"
     if wanted == "pdf":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .data import paper_path, table_path
-from .describe import Figure
+from .describe import Description
 
 _HEAD = """# Figures
 
@@ -26,7 +26,7 @@ the paper's own LaTeX source reads, under its own names: its figures compile unc
 """
 
 
-def page(figures: Iterable[Figure]) -> str:
+def page(figures: Iterable[Description]) -> str:
     """The gallery of these figures, in Markdown."""
     parts = [_HEAD]
     for figure in figures:

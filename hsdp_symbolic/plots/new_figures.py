@@ -23,7 +23,8 @@ from .common import (
     setting,
     setting_text,
 )
-from .describe import Curve, Figure, Line, Panel, Regions, Request, Style, Text
+from .describe import Curve, Line, Panel, Regions, Request, Style, Text
+from .figure import Figure
 from .values import FARTHEST, as_double, crossover, value
 
 _BOUNDS = (Style(0), Style(1, dash="dashed"), Style(2, dash="dotted"))

@@ -28,7 +28,8 @@ from .common import (
     setting,
     setting_text,
 )
-from .describe import Curve, Figure, Panel, Request, Style, Text
+from .describe import Curve, Panel, Request, Style, Text
+from .figure import Figure
 from .values import as_double, value
 
 _TICKS = ((0.0, "0"), (0.05, "0.05"), (0.10, "0.10"), (0.15, "0.15"))

@@ -9,12 +9,12 @@ from ..errors import ArgumentError
 from ..files import require_writable_folder, write_together
 from ..progress import Ticker
 from .data import paper_files, tables
-from .describe import Figure
+from .describe import Description
 from .draw import render
 
 
 def produce(
-    figures: Iterable[Figure],
+    figures: Iterable[Description],
     formats: Sequence[str] = ("pdf", "png"),
     *,
     palette: str = "paper",

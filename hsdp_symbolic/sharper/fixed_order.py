@@ -7,7 +7,6 @@ takes m = ⌊N/2⌋ and drops the contraction of the last epoch, a factor q^(2(N
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
 
 from sympy import Expr, Ge, Integer
 
@@ -22,6 +21,7 @@ from ..paper.fixed_order import (
     ORDER,
     TWO_BATCHES,
     first_epoch,
+    first_epoch_named,
     first_term,
     two_batches,
     whole_epochs,
@@ -33,12 +33,7 @@ from ..proof.derivation import Derivation
 from ..statement import Statement
 from ..symbols import K, N, Y, alpha, gap, i, j, j0, m, p, q, split
 
-if TYPE_CHECKING:
-    from ..setting import Setting
-
 WHERE = "not in the paper"
-MOST_SPLITS = 10**6
-"""Splits that `best_split` compares."""
 _USES = (FIRST_EPOCH, "lem:LSIseq_stronglyconvex", "lem:recursive")
 _SPLIT_RANGE = (Ge(split, 1, evaluate=False), split <= N)
 
@@ -73,6 +68,7 @@ def with_factor() -> Statement:
         relation="<=",
         expr=expr,
         shown=shown,
+        names=first_epoch_named(),
         hypotheses=(ORDER, EPOCHS, TWO_BATCHES, *STRONGLY_CONVEX, BATCH),
         steps=d.steps,
         uses=_USES,
@@ -139,30 +135,12 @@ def any_split() -> Statement:
         relation="<=",
         expr=expr,
         shown=shown,
+        names=first_epoch_named(),
         hypotheses=(ORDER, EPOCHS, *STRONGLY_CONVEX, BATCH, *_SPLIT_RANGE),
         steps=d.steps,
         uses=_USES,
         terms=BY_CONTRACTION,
     )
-
-
-def best_split(run: Setting) -> int:
-    """The split for which `strconvexsmooth:split` is least at a setting, in float64; any split gives a valid bound.
-
-    >>> from hsdp_symbolic import Setting
-    >>> run = Setting(n=50, b=2, K=2, eta="0.02", lam=1, beta=4, sigma=2, S_g=4)
-    >>> best_split(run), best_split(run.replace(K=10**6))
-    (25, 12)
-    """
-    import numpy as np
-
-    from ..errors import ArgumentError
-
-    batches = int(run["n"] // run["b"])
-    if batches > MOST_SPLITS:
-        raise ArgumentError("n", run["n"], f"{batches} batches are too many splits to compare", "use n/b up to 10^6")
-    values = any_split().numeric(run, alpha=2, j0=0, split=np.arange(1, batches + 1))
-    return 1 + int(np.argmin(values))
 
 
 @cache
@@ -199,6 +177,7 @@ def shuffled() -> Statement:
         relation="<=",
         expr=expr,
         shown=d.printed(expr, shown, first_epoch=undisplay(first_epoch().shown), index=j),
+        names=first_epoch_named(),
         hypotheses=(ORDER, EPOCHS, TWO_BATCHES, *STRONGLY_CONVEX),
         steps=d.steps,
         uses=("strconvexsmooth:factor", FIRST_EPOCH, "lem:rootconvexity1"),

@@ -1,11 +1,13 @@
-"""All statements, with hypotheses and derivations, in one LaTeX document."""
+"""Statements, with hypotheses and derivations, in one LaTeX document."""
 
 from __future__ import annotations
 
-from ..catalogue import labels, statement
+from collections.abc import Sequence
+
 from ..progress import Ticker
 from ..setting.letters import LETTERS
 from ..symbols import ABBREVIATIONS, COSTS, TEX, N, m, sigma2
+from .printable import Printable
 from .printer import PaperPrinter
 from .views import Display, derivation, display, hypotheses, render, words
 
@@ -25,12 +27,11 @@ _PREAMBLE = r"""\documentclass{article}
 """
 
 
-def document() -> tuple[str, bool]:
+def document(statements: Sequence[Printable]) -> tuple[str, bool]:
     """One self-contained file that compiles with pdflatex and amsmath; and whether every step of it passes."""
     parts, passed, ticker = [_PREAMBLE, _notation()], True, Ticker()
-    for place, label in enumerate(labels(), start=1):
-        ticker.say(f"verifying the derivation of {label} ({place} of {len(labels())})")
-        found = statement(label)
+    for place, found in enumerate(statements, start=1):
+        ticker.say(f"verifying the derivation of {found.label} ({place} of {len(statements)})")
         steps, holds = derivation(found)
         passed &= holds
         parts += [

@@ -1,4 +1,4 @@
-r"""Every statement as macros that other papers can \input.
+r"""Statements as macros that other papers can \input.
 
 They are written in terms of one macro per letter, so a paper with other letters redefines those:
 
@@ -11,13 +11,14 @@ They are written in terms of one macro per letter, so a paper with other letters
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from sympy import Symbol
 
-from ..catalogue import labels, statement
 from ..errors import UnsupportedNode
 from ..setting.letters import LETTERS
 from ..symbols import ABBREVIATIONS, TEX, sigma, sigma2
+from .printable import Printable
 from .printer import PaperPrinter
 from .views import statement_rows
 
@@ -63,11 +64,11 @@ def macro_name(label: str) -> str:
     return r"\hsdp" + "".join(word[0].upper() + word[1:] for word in (words[1:] if words[0] in _RESULTS else words))
 
 
-def macros() -> str:
+def macros(statements: Iterable[Printable]) -> str:
     """The file of macros: one for each letter, and for every statement its right-hand side and the whole of it."""
     printer, body, taken = _MacroPrinter(), list[str](), dict[str, str]()
-    for label in labels():
-        found, name = statement(label), macro_name(label)
+    for found in statements:
+        label, name = found.label, macro_name(found.label)
         if taken.setdefault(name, label) != label:
             raise UnsupportedNode(f"{label} and {taken[name]} share the macro {name}; rename one of them")
         lines = " \\\\\n  ".join(statement_rows(found, printer))

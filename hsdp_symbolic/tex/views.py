@@ -9,23 +9,20 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from sympy import Expr, Symbol
 
 from .. import symbols
-from ..display import FirstEpoch
 from ..errors import HsdpError
 from ..functions.interface import BoundFunction
 from ..proof.checks import ALL_PARAMETERS, Check, Cited, Evidence, Induction, Limit, Method
+from ..setting import Setting
 from ..setting.letters import LETTERS
 from .layout import rows
+from .printable import Printable
 from .printer import PaperPrinter, number
 from .words import to_latex, to_markdown
-
-if TYPE_CHECKING:
-    from ..setting import Setting
-    from ..statement import Statement
 
 Format = Literal["latex", "markdown"]
 _RELATIONS = {"<=": r"\leq", ">=": r"\geq", "=": "=", "==": "=", "<": "<", ">": ">"}
@@ -62,7 +59,7 @@ class Steps:
 Block = Paragraph | Display | Steps
 
 
-def statement_latex(statement: Statement, printer: PaperPrinter | None = None) -> str:
+def statement_latex(statement: Printable, printer: PaperPrinter | None = None) -> str:
     """The whole statement: what is bounded, the relation, the expression in the paper's order."""
     printer = printer or PaperPrinter()
     first, *others = [
@@ -73,24 +70,20 @@ def statement_latex(statement: Statement, printer: PaperPrinter | None = None) -
     return "\n".join(lines + [rf"\quad {note}" for note in _notes(statement, printer)])
 
 
-def _equations(statement: Statement, printer: PaperPrinter) -> list[tuple[str, str, str, Expr]]:
+def _equations(statement: Printable, printer: PaperPrinter) -> list[tuple[str, str, str, Expr]]:
     """The equations a statement is printed as: a lead-in word, left side, relation, right side."""
     found: list[tuple[str, str, str, Expr]] = [("", printer.raw(statement.bounds), statement.relation, statement.shown)]
     found += [("with", printer.raw(name), "=", expr) for name, expr in statement.also]
-    if statement.shown.has(FirstEpoch) and not statement.also:
-        from ..catalogue import statement as lookup
-
-        (_, _, relation, expr) = _equations(lookup("eps0"), printer)[0]
-        found.append(("where", printer.doprint(FirstEpoch(symbols.j, symbols.alpha)), relation, expr))
+    found += [("where", printer.doprint(name), "=", expr) for name, expr in statement.names]
     return found
 
 
-def _notes(statement: Statement, printer: PaperPrinter) -> list[str]:
+def _notes(statement: Printable, printer: PaperPrinter) -> list[str]:
     notes = [node.tex_note(printer) for node in sorted(statement.shown.atoms(BoundFunction), key=str)]
     return list(dict.fromkeys(filter(None, notes)))
 
 
-def statement_rows(statement: Statement, printer: PaperPrinter, value: str = "") -> tuple[str, ...]:
+def statement_rows(statement: Printable, printer: PaperPrinter, value: str = "") -> tuple[str, ...]:
     """The statement as the rows of an aligned display, broken where it is long; `value` ends the first formula."""
     found: list[str] = []
     for lead, name, sign, expr in _equations(statement, printer):
@@ -99,12 +92,12 @@ def statement_rows(statement: Statement, printer: PaperPrinter, value: str = "")
     return (*found, *(f"& {note}" for note in _notes(statement, printer)))
 
 
-def display(statement: Statement) -> Display:
+def display(statement: Printable) -> Display:
     """The statement as a display."""
     return Display(statement_rows(statement, PaperPrinter()))
 
 
-def hypotheses(statement: Statement) -> list[Block]:
+def hypotheses(statement: Printable) -> list[Block]:
     """What is assumed, in words and as relations; ends in "Then", ready for the display."""
     printer = PaperPrinter(sort=True)
     parts: list[str | Maths] = []
@@ -116,7 +109,7 @@ def hypotheses(statement: Statement) -> list[Block]:
     return [Paragraph(tuple(parts))]
 
 
-def derivation(statement: Statement) -> tuple[list[Block], bool]:
+def derivation(statement: Printable) -> tuple[list[Block], bool]:
     """Every step with its words, its formula and its evidence, each verified now; and whether all of them pass."""
     found, passed = [], True
     for number_, step in enumerate(statement.steps, start=1):
@@ -160,7 +153,7 @@ def _induction_rows(check: Induction, printer: PaperPrinter) -> list[str]:
     ]
 
 
-def values(statement: Statement, setting: Setting, digits: int = 12, **arguments: Any) -> list[Block]:
+def values(statement: Printable, setting: Setting, digits: int = 12, **arguments: Any) -> list[Block]:
     """The statement with the numbers of a setting put in, and its certified value rounded to the safe side."""
     wanted = {"sigma2" if name == "sigma" else name for name in statement.needs}
     exact = {name: value for name, value in statement.point(setting, **arguments).items() if name in wanted}
@@ -191,7 +184,7 @@ def _by_symbol(exact: Mapping[str, Fraction]) -> dict[Symbol, Fraction]:
     return found
 
 
-def certified_value(statement: Statement, setting: Setting, digits: int, **arguments: Any) -> str:
+def certified_value(statement: Printable, setting: Setting, digits: int, **arguments: Any) -> str:
     """The value with its relation: rounded up for an upper bound, down for a lower one, a bracket for an equality."""
     wanted = Fraction(1, 10 ** (digits + 3))
     rtol = statement.within_reach(wanted)
@@ -212,7 +205,7 @@ def _scientific(decimal: str) -> str:
     return rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if exponent else mantissa
 
 
-def heading(statement: Statement) -> Paragraph:
+def heading(statement: Printable) -> Paragraph:
     return Paragraph((f"{statement.title} ({statement.label}; {statement.where}).",))
 
 

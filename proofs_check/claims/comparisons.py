@@ -44,7 +44,7 @@ from hsdp_symbolic.symbols import (
     weight,
 )
 
-from ..ledger import Claim
+from ..claim import Claim
 
 _DIRECTIONS = (
     (K, Trend.UP, "never decreases with K"),

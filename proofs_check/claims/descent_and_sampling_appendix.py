@@ -60,7 +60,7 @@ from hsdp_symbolic.symbols import (
     weight,
 )
 
-from ..ledger import Claim, Note
+from ..claim import Claim, Note
 
 _STEP = alpha * eta * S_g**2 / (4 * sigma2 * b**2)
 """αηS_g²/(4σ²b²), as the paper writes αρ₀."""

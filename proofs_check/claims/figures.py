@@ -40,8 +40,8 @@ from hsdp_symbolic.symbols import (
     sigma2,
 )
 
+from ..claim import Claim, Note
 from ..inventory import stored
-from ..ledger import Claim, Note
 
 _COST = alpha * eta * S_g**2 / (4 * sigma2 * b**2)
 """α·ρ₀ as the sources write it."""

@@ -8,7 +8,7 @@ from hsdp_symbolic.functions.geometric import GeometricSum
 from hsdp_symbolic.proof.checks import Certificate, Slack
 from hsdp_symbolic.symbols import K, N, epoch_cost, m, p, q
 
-from ..ledger import Claim
+from ..claim import Claim
 
 
 def claims() -> list[Claim]:

@@ -47,7 +47,7 @@ from hsdp_symbolic.symbols import (
     x_i,
 )
 
-from ..ledger import Claim, Note
+from ..claim import Claim, Note
 
 CONVEX, STRONGLY = "lem:LSIseq_convex", "lem:LSIseq_stronglyconvex"
 THEOREM, CONVEX_THEOREM, FIRST = "thm:strconvexsmooth", "thm:convexsmooth", "eqn:proof_strongly_convex_first_epoch"

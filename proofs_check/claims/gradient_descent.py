@@ -6,7 +6,7 @@ from hsdp_symbolic.functions.geometric import GeometricSum
 from hsdp_symbolic.proof.checks import Identity
 from hsdp_symbolic.symbols import K, e_small
 
-from ..ledger import Claim
+from ..claim import Claim
 
 
 def claims() -> list[Claim]:

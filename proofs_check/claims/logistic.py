@@ -7,7 +7,7 @@ from sympy import Le, Matrix, Rational, eye
 from hsdp_symbolic import statement
 from hsdp_symbolic.proof.checks import AtPoint, Check
 
-from ..ledger import Claim
+from ..claim import Claim
 
 POINT = "p = (1/50, 41/50, 8/50), y = (1, 0, 0)"
 

@@ -73,7 +73,7 @@ from hsdp_symbolic.symbols import (
     z2,
 )
 
-from ..ledger import Claim, Note
+from ..claim import Claim, Note
 from .logistic import POINT, clipped_hessian
 
 SMOOTH, CLIP, LOGISTIC = "prop:smooth", "prop:smooth_strcvx_clip", "cor:logistic"

@@ -55,7 +55,7 @@ from hsdp_symbolic.symbols import (
     weight,
 )
 
-from ..ledger import Claim, Note
+from ..claim import Claim, Note
 
 _FIGURE = Setting(n=50, b=2, eta="0.02", lam=1, beta=4, sigma=2, S_g=4)
 """The setting of all figures, without K."""

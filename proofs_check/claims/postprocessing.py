@@ -5,7 +5,7 @@ from __future__ import annotations
 from hsdp_symbolic.proof.checks import Identity
 from hsdp_symbolic.symbols import R, S_g, alpha, b, eta, sigma2
 
-from ..ledger import Claim
+from ..claim import Claim
 
 
 def claims() -> list[Claim]:

@@ -59,7 +59,7 @@ from hsdp_symbolic.symbols import (
     variance,
 )
 
-from ..ledger import Claim, Note
+from ..claim import Claim, Note
 
 _LEMMA, _RATE, _STEP = "lem:i_by_e_lower", "lem:post_proc", "lem:recursive"
 

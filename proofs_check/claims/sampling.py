@@ -8,7 +8,7 @@ from hsdp_symbolic import statement
 from hsdp_symbolic.proof.checks import AtPoint
 from hsdp_symbolic.symbols import alpha, rate, rho0
 
-from ..ledger import Claim
+from ..claim import Claim
 
 
 def claims() -> list[Claim]:

@@ -34,7 +34,7 @@ from hsdp_symbolic.symbols import (
     split,
 )
 
-from ..ledger import Claim
+from ..claim import Claim
 
 WHERE = "not in the paper"
 _BELOW_ONE = {q: 1 / (1 + p)}

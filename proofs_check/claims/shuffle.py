@@ -8,7 +8,7 @@ from hsdp_symbolic.functions.geometric import GeometricSum
 from hsdp_symbolic.proof.checks import AtPoint, Certificate, Identity, Slack
 from hsdp_symbolic.symbols import R1, R2, alpha, j, mu, nu, p
 
-from ..ledger import Claim
+from ..claim import Claim
 
 
 def claims() -> list[Claim]:

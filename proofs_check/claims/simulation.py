@@ -17,7 +17,7 @@ from hsdp_symbolic.experiment.bound_and_truth import Comparison, compare
 from hsdp_symbolic.proof.checks import Check, Evidence, Method, Verdict
 from hsdp_symbolic.symbols import R, claimed
 
-from ..ledger import Claim
+from ..claim import Claim
 
 _FAST = Setting(n=2, b=1, K=2, eta="0.95", lam=1, beta="1.05", sigma=1, S_g="1/2")
 """Contracts so fast that little stays hidden: here the bounds are within a small factor of the truth."""

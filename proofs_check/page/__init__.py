@@ -20,7 +20,7 @@ from hsdp_symbolic.setting.gate import admit
 from hsdp_symbolic.setting.letters import LETTERS
 from hsdp_symbolic.setting.parameters import PARAMETER_NAMES
 
-from ..ledger import Entry
+from ..claim import Entry
 from ..report import examine_all
 from .content import card, chips, drawn, figures, mathml, row, summary
 from .programs import HERE, live

@@ -19,7 +19,7 @@ from hsdp_symbolic.setting import Setting
 from hsdp_symbolic.statement import Statement
 from hsdp_symbolic.tex import latex
 
-from ..ledger import Entry
+from ..claim import Entry
 
 
 def mathml(text: str, *, inline: bool = False) -> str:

@@ -1,0 +1,140 @@
+"""Claim → Evidence → Verdict: what the paper says, what was checked, what came of it.
+
+A claim may fail as printed and hold as corrected; that is a finding, not a failure of the audit. What fails the
+audit is a claim without a decision: undecided, or refuted with no correction that holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+from hsdp_symbolic.proof.checks import Check, Evidence, Verdict, surviving_mutants
+from hsdp_symbolic.statement import Statement
+
+Consequence = Literal["", "result", "argument", "formula", "text", "figure", "loose"]
+"""A result changes; an argument needs repair; a formula is misprinted; text or figure misleads; a bound is loose."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Something the paper asserts, at `where`, as a check; `corrected` is what is true if it is not."""
+
+    id: str
+    label: str
+    where: str
+    says: str
+    printed: Check
+    corrected: Check | None = None
+    correction: str = ""
+    sharper: str = ""
+    items: tuple[str, ...] = ()
+    """Items of the inventory this claim is about."""
+    consequence: Consequence = ""
+    """For what is not plainly right: what follows from it."""
+
+
+@dataclass(frozen=True)
+class Note:
+    """An item of the inventory with nothing of its own to check, and why.
+
+    A `definition` fixes notation; what `restates` says is checked under `of`, a statement's label or a claim's id;
+    what `attributes` says is about other work, `of`; `layout` is presentation; an `opinion` has no checkable content.
+    """
+
+    item: str
+    kind: Literal["definition", "restates", "attributes", "layout", "opinion"]
+    says: str
+    of: str = ""
+
+
+@dataclass(frozen=True)
+class Control:
+    """The negative control of one claim: how many mutants were tried and which were not rejected."""
+
+    tried: int
+    survivors: tuple[str, ...]
+
+    @property
+    def passes(self) -> bool:
+        return self.tried > 0 and not self.survivors
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One row of the ledger."""
+
+    claim: Claim
+    as_printed: Evidence
+    as_corrected: Evidence | None
+    control: Control | None
+    remembered: bool = field(default=False, compare=False)
+    """Whether the verdict is that of an earlier run."""
+
+    @property
+    def decisive(self) -> Evidence:
+        """The evidence that settles the row: that of the correction where there is one."""
+        return self.as_corrected or self.as_printed
+
+    @property
+    def verdict(self) -> str:
+        if self.as_printed.verdict.passes:
+            return "holds; sharper form available" if self.claim.sharper else str(self.as_printed.verdict)
+        if self.as_printed.verdict is Verdict.REFUTED and self.as_corrected and self.as_corrected.verdict.passes:
+            return "fails as printed, holds as corrected"
+        return str(self.as_printed.verdict)
+
+    @property
+    def settled(self) -> bool:
+        return self.decisive.verdict.passes and self.as_printed.verdict is not Verdict.UNDECIDED
+
+    @property
+    def passes(self) -> bool:
+        return self.settled and (self.control is None or self.control.passes)
+
+    @property
+    def story(self) -> str:
+        """What the evidence says, for printed and corrected form, and what could be sharper."""
+        told = [self.as_printed.detail]
+        if self.as_corrected:
+            where = f" at {self.as_printed.scope}" if self.as_printed.verdict is Verdict.REFUTED else ""
+            told = [f"printed: {told[0]}{where}", f"corrected: {self.claim.correction}: {self.as_corrected.detail}"]
+        return "; ".join([*told, *([f"sharper: {self.claim.sharper}"] if self.claim.sharper else [])])
+
+    def record(self) -> dict[str, object]:
+        """The row as plain data, for JSON."""
+        control = self.control
+        return {
+            "id": self.claim.id,
+            "where": self.claim.where,
+            "label": self.claim.label,
+            "claim": self.claim.says,
+            "verdict": self.verdict,
+            "as_printed": str(self.as_printed.verdict),
+            "as_corrected": str(self.as_corrected.verdict) if self.as_corrected else None,
+            "method": str(self.decisive.method),
+            "scope": self.decisive.scope,
+            "evidence": self.story,
+            "control": None
+            if control is None
+            else {"mutants": control.tried, "rejected": control.tried - len(control.survivors)},
+            "remembered": self.remembered,
+        }
+
+
+def steps(found: Statement) -> Iterator[Claim]:
+    """The steps of a statement's derivation, each as a claim."""
+    for number, step in enumerate(found.steps, start=1):
+        yield Claim(f"{found.label}/{number}", found.label, found.where, step.says, step.check)
+
+
+def examine(claim: Claim, *, controls: bool = False) -> Entry:
+    """Verify one claim, its correction if it has one, and (on request) its negative control."""
+    as_printed = claim.printed.verify()
+    as_corrected = claim.corrected.verify() if claim.corrected else None
+    control = None
+    if controls:
+        tried, survivors = surviving_mutants(claim.corrected or claim.printed)
+        control = Control(tried, tuple(survivors))
+    return Entry(claim, as_printed, as_corrected, control)
