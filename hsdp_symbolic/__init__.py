@@ -5,14 +5,64 @@
 >>> statement("thm:strconvexsmooth").upper(run, alpha=15, j0=24)
 0.08712962327261432
 
-Importing this package loads neither SymPy nor NumPy: they come with the first statement or array.
+Importing this package loads nothing else: each name brings its module when it is first used, SymPy comes with the
+first statement and NumPy with the first array.
 """
 
-from .catalogue import labels, statement, statements
-from .errors import HsdpError
-from .evaluate.enclosure import Enclosure
-from .setting import Setting
-from .statement import Statement
+import sys
+from types import ModuleType
+
+TYPE_CHECKING = False  # what type checkers take for true; `typing` itself would cost more than all of this
+if TYPE_CHECKING:
+    from .catalogue import labels, statement, statements
+    from .errors import HsdpError
+    from .evaluate.enclosure import Enclosure
+    from .setting import Setting
+    from .statement import Statement
 
 __all__ = ["Enclosure", "HsdpError", "Setting", "Statement", "labels", "statement", "statements"]
 __version__ = "0.1.0"
+
+_HOMES = {
+    "Enclosure": "evaluate.enclosure",
+    "HsdpError": "errors",
+    "Setting": "setting",
+    "Statement": "statement",
+    "labels": "catalogue",
+    "statement": "catalogue",
+    "statements": "catalogue",
+}
+"""The module that each name of the package comes from."""
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    found = getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    if name != "statement":
+        globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+class _Package(ModuleType):
+    """A package in which `statement` is the function, also once its module of that name has been imported.
+
+    Python binds a submodule to its name in the package when it is imported; this property is what stays.
+    """
+
+    @property
+    def statement(self) -> object:
+        return __getattr__("statement")
+
+    @statement.setter
+    def statement(self, submodule: ModuleType) -> None:
+        pass
+
+
+sys.modules[__name__].__class__ = _Package

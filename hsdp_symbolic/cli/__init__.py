@@ -1,7 +1,7 @@
 """The command line: `hsdp COMMAND`; `hsdp --help` lists the commands.
 
-Only the standard library is imported here, so that help and errors are instant. Anything the user got wrong ends
-in one line on stderr and exit code 2.
+Only argparse is imported here, and a command's module when that command is asked for, so that help and errors are
+instant. Anything the user got wrong ends in one line on stderr and exit code 2.
 """
 
 from __future__ import annotations
@@ -9,13 +9,43 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Sequence
-from typing import NoReturn
+from importlib import import_module
 
-from ..errors import HsdpError
-from . import accounting, completion, evidence, figures, latex, logistic, report, simulation, statements
-from .common import EXAMPLE
+from .example import EXAMPLE
 
-PARTS = (statements, accounting, logistic, latex, figures, evidence, simulation, report, completion)
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
+
+COMMANDS = {
+    "list": ("statements", "list all statements in the paper's order"),
+    "show": ("statements", "show a statement, its hypotheses and its derivation with the evidence of each step"),
+    "eval": ("statements", "evaluate a statement: a certified bracket and a float"),
+    "epsilon": ("accounting", "the certified epsilon of a training run at a given delta"),
+    "delta": ("accounting", "the certified delta of a training run at a given epsilon"),
+    "calibrate": (
+        "accounting",
+        "the smallest noise (or largest K or batch size, or smallest lam) that meets epsilon and delta",
+    ),
+    "compare": ("accounting", "all bounds for a run over the number of epochs"),
+    "logistic": ("logistic", "the certified epsilon of a regularised logistic regression"),
+    "latex": ("latex", "print a statement in LaTeX or Markdown, in the paper's notation"),
+    "figures": ("figures", "draw the paper's figures, or new ones, and write the numbers they plot"),
+    "verify": ("evidence", "run every derivation and check; exit 1 if anything is left undecided or wrong"),
+    "audit": ("evidence", "what is not plainly right in the paper, or the whole story of one claim or item"),
+    "errata": ("evidence", "a note of errata to the paper"),
+    "prove": ("evidence", "prove or refute an inequality between two statements over a box of parameters"),
+    "soundness": ("evidence", "compare the certified views with the other engine at random settings"),
+    "simulate": ("simulation", "run the algorithm of a statement and compare its divergence with the bound"),
+    "attack": (
+        "simulation",
+        "search for an instance whose exact divergence exceeds a bound, and for wrong bounds it exposes",
+    ),
+    "tightness": ("simulation", "bound over worst divergence found, at the figure setting"),
+    "report": ("report", "write one self-contained web page: statements, figures, audit and a calculator"),
+    "completion": ("completion", "print a completion for your shell"),
+}
+"""Each command: the module here that says what it takes and runs it, and one line of help."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -25,9 +55,26 @@ class _Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: error: {message} (try {self.prog} --help)\n")
 
 
+class _Command(_Parser):
+    """The parser of one command, which learns its options when it is first used."""
+
+    learn: Callable[[], None] | None = None
+
+    def learned(self) -> _Command:
+        if self.learn is not None:
+            learn, self.learn = self.learn, None
+            learn()
+        return self
+
+    def parse_known_args(self, *arguments: Any, **options: Any) -> Any:
+        return super(_Command, self.learned()).parse_known_args(*arguments, **options)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code (0 success, 1 a check failed, 2 bad input, 3 undecided)."""
     arguments = _parser().parse_args(argv)
+    from ..errors import HsdpError
+
     try:
         code: int = arguments.run(arguments)
         sys.stdout.flush()
@@ -44,8 +91,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def commands() -> dict[str, argparse.ArgumentParser]:
-    """Every command with its own parser."""
-    found: dict[str, argparse.ArgumentParser] = _parser().get_default("commands")
+    """Every command with its own parser, which knows its options."""
+    found: dict[str, argparse.ArgumentParser] = _parser().get_default("commands")()
     return found
 
 
@@ -59,14 +106,21 @@ def _parser() -> _Parser:
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"hsdp {__version__}")
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    parser.set_defaults(commands=commands.choices)
-
-    def command(name: str, run: Callable[[argparse.Namespace], int], summary: str) -> argparse.ArgumentParser:
-        sub = commands.add_parser(name, help=summary, description=summary, allow_abbrev=False)
-        sub.set_defaults(run=run)
-        return sub
-
-    for part in PARTS:
-        part.register(command)
+    subparsers = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_Command)
+    found: dict[str, _Command] = {}
+    for name, (part, summary) in COMMANDS.items():
+        found[name] = subparsers.add_parser(name, help=summary, description=summary, allow_abbrev=False)
+        found[name].learn = _learner(found, part)
+    parser.set_defaults(commands=lambda: {name: each.learned() for name, each in found.items()})
     return parser
+
+
+def _learner(parsers: dict[str, _Command], part: str) -> Callable[[], None]:
+    """What gives the commands of one module their options."""
+
+    def command(name: str, run: Callable[[argparse.Namespace], int]) -> argparse.ArgumentParser:
+        parsers[name].learn = None
+        parsers[name].set_defaults(run=run)
+        return parsers[name]
+
+    return lambda: import_module(f".{part}", __name__).register(command)

@@ -51,7 +51,7 @@ EXAMPLE_CLIPPED = (
 
 
 def register(command: Command) -> None:
-    epsilon = _add(command, "epsilon", _epsilon, "the certified epsilon of a training run at a given delta", "delta")
+    epsilon = _add(command, "epsilon", _epsilon, "delta")
     epsilon.epilog = (
         f"examples: hsdp epsilon --scheme shuffle {EXAMPLE_RUN} --delta 1e-5; "
         f"hsdp epsilon --scheme reshuffle {EXAMPLE_CLIPPED} --delta 1e-5"
@@ -60,17 +60,10 @@ def register(command: Command) -> None:
     epsilon.add_argument(
         "--certify-minimum", action="store_true", help="also bound from below what any order could give"
     )
-    delta = _add(command, "delta", _delta, "the certified delta of a training run at a given epsilon", "epsilon")
+    delta = _add(command, "delta", _delta, "epsilon")
     delta.epilog = f"example: hsdp delta --scheme shuffle {EXAMPLE_RUN} --epsilon 1"
 
-    calibrate = _add(
-        command,
-        "calibrate",
-        _calibrate,
-        "the smallest noise (or largest K or batch size, or smallest lam) that meets epsilon and delta",
-        "delta",
-        "epsilon",
-    )
+    calibrate = _add(command, "calibrate", _calibrate, "delta", "epsilon")
     calibrate.epilog = (
         "example: hsdp calibrate --scheme poisson --epsilon 1 --delta 1e-5 --sample-rate 0.01 --steps 1000"
     )
@@ -79,14 +72,14 @@ def register(command: Command) -> None:
         metavar="NAME",
         help="noise_multiplier (default), sigma (default with the paper's letters), K, b or lam",
     )
-    compare = _add(command, "compare", _compare, "all bounds for a run over the number of epochs", "delta")
+    compare = _add(command, "compare", _compare, "delta")
     compare.epilog = f"example: hsdp compare --scheme fixed {EXAMPLE_RUN} --delta 1e-5"
     compare.add_argument("--at", metavar="K,K,…", help="the numbers of epochs (default: about a dozen up to K)")
     compare.add_argument("--plot", metavar="FILE", help="also draw it, as .pdf, .png or .svg")
 
 
-def _add(command: Command, name: str, run: Any, summary: str, *wanted: str) -> argparse.ArgumentParser:
-    sub = command(name, run, summary)
+def _add(command: Command, name: str, run: Any, *wanted: str) -> argparse.ArgumentParser:
+    sub = command(name, run)
     meanings = {
         "delta": "probability with which epsilon may be exceeded, e.g. 1e-5",
         "epsilon": "the privacy loss asked about" if name == "delta" else "the target",

@@ -8,12 +8,8 @@ from typing import Any
 
 from ..setting.letters import ARGUMENTS, PARAMETERS
 
-Command = Callable[[str, Callable[[argparse.Namespace], int], str], argparse.ArgumentParser]
-"""Adds a command: its name, what runs it, and one line of help."""
-
-EXAMPLE = (
-    "hsdp eval thm:strconvexsmooth --n 50 --b 2 --K 40 --eta 0.02 --lam 1 --beta 4 --sigma 2 --S_g 4 --alpha 15 --j0 24"
-)
+Command = Callable[[str, Callable[[argparse.Namespace], int]], argparse.ArgumentParser]
+"""The parser of a command, by its name, told what runs it."""
 
 
 def add_letters(command: argparse.ArgumentParser) -> None:

@@ -21,7 +21,7 @@ complete -o filenames -F _hsdp hsdp"""
 
 
 def register(command: Command) -> None:
-    completion = command("completion", _completion, "print a completion for your shell")
+    completion = command("completion", _completion)
     completion.epilog = 'example: eval "$(hsdp completion bash)"; for fish: hsdp completion fish | source'
     completion.add_argument("shell", metavar="SHELL", choices=("bash", "zsh", "fish"), help="bash, zsh or fish")
 
@@ -29,7 +29,7 @@ def register(command: Command) -> None:
 def _completion(arguments: argparse.Namespace) -> int:
     from ..index import labels
 
-    commands: dict[str, argparse.ArgumentParser] = arguments.commands
+    commands: dict[str, argparse.ArgumentParser] = arguments.commands()
     options = {
         name: [option for action in sub._actions for option in action.option_strings if option.startswith("--")]
         for name, sub in commands.items()

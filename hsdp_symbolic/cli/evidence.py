@@ -11,7 +11,7 @@ EXAMPLE_BOX = "--n 50 --b 2 --K 80:120 --eta 0.01:0.02 --lam 1 --beta 4 --sigma 
 
 
 def register(command: Command) -> None:
-    verify = command("verify", _verify, "run every derivation and check; exit 1 if anything is left undecided or wrong")
+    verify = command("verify", _verify)
     verify.add_argument("label", metavar="LABEL", nargs="?", help="only what concerns this statement")
     verify.add_argument("--controls", action="store_true", help="also require that every mutant is rejected")
     verify.add_argument("--fresh", action="store_true", help="decide everything again, whatever is remembered")
@@ -20,13 +20,13 @@ def register(command: Command) -> None:
         "--json", nargs="?", const="-", metavar="FILE", help="write the ledger as JSON (default: stdout)"
     )
 
-    audit = command("audit", _audit, "what is not plainly right in the paper, or the whole story of one claim or item")
+    audit = command("audit", _audit)
     audit.add_argument("id", metavar="ID", nargs="?", help="a claim (thm:shuffle/bernoulli) or an item (D.5/display-3)")
 
-    errata = command("errata", _errata, "a note of errata to the paper")
+    errata = command("errata", _errata)
     errata.add_argument("--latex", action="store_true", required=True, help="as a LaTeX document, on stdout")
 
-    prove = command("prove", _prove, "prove or refute an inequality between two statements over a box of parameters")
+    prove = command("prove", _prove)
     prove.epilog = f'example: hsdp prove "thm:shuffle < mironov2019" {EXAMPLE_BOX}'
     prove.add_argument(
         "claim", metavar="CLAIM", nargs="?", help='LABEL < LABEL (or <=, >, >=), e.g. "thm:shuffle < mironov2019"'
@@ -37,7 +37,7 @@ def register(command: Command) -> None:
     prove.add_argument("--replay", metavar="FILE", help="check a certificate, by default with the other engine")
     prove.add_argument("--engine", metavar="E", help="arb or mpmath (default: arb to prove, mpmath to replay)")
 
-    sound = command("soundness", _soundness, "compare the certified views with the other engine at random settings")
+    sound = command("soundness", _soundness)
     sound.add_argument("--cases", type=int, default=100_000, metavar="N", help="settings to compare (default 100000)")
     sound.add_argument("--seed", type=int, default=0, metavar="S", help="seed of the settings (default 0)")
     sound.add_argument("--jobs", type=int, metavar="J", help="processes (default: all cores)")

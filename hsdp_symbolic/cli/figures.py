@@ -23,7 +23,7 @@ _LETTERS = PARAMETER_NAMES | {"alpha"}
 
 
 def register(command: Command) -> None:
-    figures = command("figures", _figures, "draw the paper's figures, or new ones, and write the numbers they plot")
+    figures = command("figures", _figures)
     figures.epilog = "example: hsdp figures figure2a crossover --set n=1000 --set b=20 --set K=100 --set alpha=8,32"
     figures.add_argument(
         "names", metavar="NAME", nargs="*", help="figures, or paper (default), new, all; see --list for their names"

@@ -18,7 +18,7 @@ MOST_DIGITS = 1000
 
 
 def register(command: Command) -> None:
-    latex = command("latex", _latex, "print a statement in LaTeX or Markdown, in the paper's notation")
+    latex = command("latex", _latex)
     latex.epilog = (
         "examples: hsdp latex thm:shuffle --with-hypotheses; hsdp latex --document --out bounds.tex; "
         "hsdp latex --macros --out hsdp-macros.tex"

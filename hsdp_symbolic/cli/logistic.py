@@ -36,7 +36,7 @@ EXAMPLE = (
 
 
 def register(command: Command) -> None:
-    sub = command("logistic", _logistic, "the certified epsilon of a regularised logistic regression")
+    sub = command("logistic", _logistic)
     sub.epilog = f"example: {EXAMPLE}"
     for name, (flags, meaning) in PARAMETERS.items():
         sub.add_argument(*flags, dest=name, metavar="X", help=meaning)

@@ -9,9 +9,7 @@ from .common import Command, add_letters, letters
 
 
 def register(command: Command) -> None:
-    report = command(
-        "report", _report, "write one self-contained web page: statements, figures, audit and a calculator"
-    )
+    report = command("report", _report)
     report.epilog = "example: hsdp report --out site, then open site/index.html"
     report.add_argument("--out", default="report", metavar="DIR", help="folder for index.html (default: report)")
     add_letters(report)

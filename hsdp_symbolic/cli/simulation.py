@@ -10,9 +10,7 @@ from .common import Command, add_letters, letters
 
 
 def register(command: Command) -> None:
-    simulation = command(
-        "simulate", _simulate, "run the algorithm of a statement and compare its divergence with the bound"
-    )
+    simulation = command("simulate", _simulate)
     simulation.epilog = (
         "example: hsdp simulate thm:shuffle --n 50 --b 2 --K 5 --eta 0.02 --lam 1 --beta 4 --sigma 2 --S_g 4 --alpha 2"
     )
@@ -28,15 +26,11 @@ def register(command: Command) -> None:
     )
     simulation.add_argument("--json", action="store_true", help="print one JSON object")
 
-    attacks = command(
-        "attack",
-        _attack,
-        "search for an instance whose exact divergence exceeds a bound, and for wrong bounds it exposes",
-    )
+    attacks = command("attack", _attack)
     attacks.add_argument("label", metavar="LABEL", nargs="?", help="one statement (default: all with an algorithm)")
     attacks.add_argument("--json", action="store_true", help="print a JSON list")
 
-    table = command("tightness", _tightness, "bound over worst divergence found, at the figure setting")
+    table = command("tightness", _tightness)
     table.add_argument("--json", action="store_true", help="print a JSON list")
 
 

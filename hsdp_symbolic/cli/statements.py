@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import ArgumentError
 from ..setting.letters import ARGUMENTS, PARAMETERS
-from .common import EXAMPLE, Command, add_letters, letters
+from .common import Command, add_letters, letters
+from .example import EXAMPLE
 
 if TYPE_CHECKING:
     from ..setting import Setting
@@ -16,13 +17,13 @@ if TYPE_CHECKING:
 
 
 def register(command: Command) -> None:
-    listing = command("list", _list, "list all statements in the paper's order")
+    listing = command("list", _list)
     listing.add_argument("--json", action="store_true", help="print a JSON list")
 
-    show = command("show", _show, "show a statement, its hypotheses and its derivation with the evidence of each step")
+    show = command("show", _show)
     show.add_argument("label", metavar="LABEL", help="the paper's label, e.g. thm:strconvexsmooth")
 
-    evaluate = command("eval", _eval, "evaluate a statement: a certified bracket and a float")
+    evaluate = command("eval", _eval)
     evaluate.epilog = f"example: {EXAMPLE}"
     evaluate.add_argument("label", metavar="LABEL", help="the paper's label, e.g. thm:strconvexsmooth")
     add_letters(evaluate)
