@@ -6,7 +6,7 @@ audit is a claim without a decision: undecided, or refuted with no correction th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -33,6 +33,10 @@ class Claim:
     """Items of the inventory this claim is about."""
     consequence: Consequence = ""
     """For what is not plainly right: what follows from it."""
+
+
+Group = Callable[[], list[Claim]]
+"""Makes a few claims that belong together, when one of them is asked for."""
 
 
 @dataclass(frozen=True)

@@ -2,55 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from importlib import import_module
+from collections.abc import Iterator
 
-from hsdp_symbolic.catalogue import statement, statements
+from hsdp_symbolic.catalogue import labels, statement, statements
 
 from .claim import Claim, Note, steps
 from .inventory import stored
-
-PARTS = (
-    "figures",
-    "main_text",
-    "logistic_appendix",
-    "postprocessing",
-    "postprocessing_appendix",
-    "fixed_order",
-    "fixed_order_appendix",
-    "shuffle",
-    "sampling",
-    "logistic",
-    "gradient_descent",
-    "descent_and_sampling_appendix",
-    "comparisons",
-    "sharper",
-    "simulation",
-)
-"""Modules of `proofs_check.claims`: what the paper says beyond its statements, item by item."""
+from .register import all_claims, claims_where, notes_where
 
 
 def claims(label: str | None = None) -> Iterator[Claim]:
     """All claims in the paper's order, or those about one statement: its derivation, then the text around it."""
-    chosen = statements() if label is None else (statement(label),)
-    for found in chosen:
-        yield from steps(found)
-    wanted = {found.label for found in chosen}
-    for part in PARTS:
-        text_claims: Callable[[], list[Claim]] = import_module(f".claims.{part}", __package__).claims
-        yield from (claim for claim in text_claims() if label is None or claim.label in wanted)
+    if label is None:
+        for found in statements():
+            yield from steps(found)
+        yield from all_claims()
+    else:
+        chosen = statement(label)
+        yield from steps(chosen)
+        yield from claims_where(lambda row: row.label == chosen.label)
+
+
+def claim_named(name: str) -> Claim | None:
+    """The claim that has this name, built without the others; None if there is none."""
+    label = name.rpartition("/")[0]
+    derived = steps(statement(label)) if label in labels() else iter(())
+    found = [claim for claim in derived if claim.id == name] or list(claims_where(lambda row: row.id == name))
+    return found[0] if found else None
 
 
 def notes() -> Iterator[Note]:
     """Items that need no check of their own."""
-    for part in PARTS:
-        yield from getattr(import_module(f".claims.{part}", __package__), "notes", list)()
+    return notes_where(lambda item: True)
+
+
+def about(item: str) -> list[Claim | Note]:
+    """The claims and notes about one item of the inventory."""
+    return [*claims_where(lambda row: item in row.items), *notes_where(lambda noted: noted == item)]
 
 
 def coverage() -> dict[str, list[Claim | Note]]:
     """For every item of the inventory, the claims and notes about it (an empty list: not covered yet)."""
     found: dict[str, list[Claim | Note]] = {item.id: [] for item in stored()}
-    for claim in claims():
+    for claim in all_claims():
         for item in claim.items:
             found[item].append(claim)
     for note in notes():

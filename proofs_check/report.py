@@ -13,7 +13,8 @@ from hsdp_symbolic.progress import progress
 
 from .cache import Memory
 from .claim import Entry
-from .ledger import claims, coverage
+from .inventory import stored
+from .ledger import claims, notes
 
 
 def examine_all() -> list[Entry]:
@@ -62,7 +63,7 @@ def verify(
         _table(entries)
         _summary(entries, memory, time.monotonic() - started)
         if label is None:
-            _coverage()
+            _coverage(entries)
     return 0 if entries and all(entry.passes for entry in entries) else 1, entries
 
 
@@ -97,7 +98,7 @@ def _summary(entries: list[Entry], memory: Memory, seconds: float) -> None:
     print(f"NOT settled: {', '.join(bad)}" if bad or not entries else "all settled")
 
 
-def _coverage() -> None:
-    about = coverage()
-    missing = [item for item, found in about.items() if not found]
-    print(f"inventory of the paper: {len(about) - len(missing)} of {len(about)} items have a verdict")
+def _coverage(entries: list[Entry]) -> None:
+    items = {item.id for item in stored()}
+    covered = {item for entry in entries for item in entry.claim.items} | {note.item for note in notes()}
+    print(f"inventory of the paper: {len(items & covered)} of {len(items)} items have a verdict")

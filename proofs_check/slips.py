@@ -5,10 +5,8 @@ A printed formula is never typed here: it is the statement's own expression with
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
-from importlib import import_module
 
 from sympy import Expr
 
@@ -36,8 +34,8 @@ from hsdp_symbolic.symbols import K, alpha, j
 
 from .claim import Claim
 from .claims.comparisons import THREE_BATCHES
+from .register import claims_where
 
-_PARTS = ("figures", "main_text", "fixed_order", "sampling", "descent_and_sampling_appendix", "comparisons")
 _TRUE, _PRINTED, _OTHER = Style(1), Style(0, dash="dashed"), Style(4, "thin")
 _EPSILON = r"$\varepsilon$"
 
@@ -231,11 +229,7 @@ def _as_printed(theorem: Statement, expr: Expr, where: str) -> Statement:
 
 
 def _claims(wanted: set[str]) -> dict[str, Claim]:
-    def all_claims() -> Iterator[Claim]:
-        for part in _PARTS:
-            yield from import_module(f".claims.{part}", __package__).claims()
-
-    found = {claim.id: claim for claim in all_claims() if claim.id in wanted}
+    found = {claim.id: claim for claim in claims_where(lambda row: row.id in wanted)}
     assert found.keys() == wanted, wanted - found.keys()
     return found
 

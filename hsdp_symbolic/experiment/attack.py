@@ -25,6 +25,7 @@ from ..evaluate.enclosure import Enclosure, enclose
 from ..evaluate.program import compile_expression
 from ..functions.shift_control import ShiftControl
 from ..setting import Setting
+from ..statement import Statement
 from .hit_patterns import count_patterns, quadratic_law
 from .renyi import Mixture, grid_divergence, mixture_divergence
 from .simulate import SCHEMES, Experiment
@@ -137,13 +138,18 @@ def _is_strongly_convex(label: str) -> bool:
 
 def targets() -> dict[str, str]:
     """Label → batch scheme, for every bound on the last iterate: what can be attacked."""
-    return {each.label: each.scheme for each in statements() if each.scheme in SCHEMES and each.kind != "law"}
+    return {each.label: each.scheme for each in statements() if is_target(each)}
+
+
+def is_target(found: Statement) -> bool:
+    """Whether a statement bounds the last iterate of an algorithm we can run."""
+    return found.scheme in SCHEMES and found.kind != "law"
 
 
 def scheme_of(label: str) -> str:
-    if label not in labels() or label not in (known := targets()):
+    if label not in labels() or not is_target(found := statement(label)):
         raise ArgumentError("label", label, "no algorithm to attack it with", f"use {', '.join(targets())}")
-    return known[label]
+    return found.scheme
 
 
 def _score(scheme: str, run: Setting, alpha: float, place: int | None) -> Callable[[list[Fraction]], float]:

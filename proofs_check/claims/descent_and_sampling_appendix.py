@@ -60,7 +60,7 @@ from hsdp_symbolic.symbols import (
     weight,
 )
 
-from ..claim import Claim, Note
+from ..claim import Claim, Group, Note
 
 _STEP = alpha * eta * S_g**2 / (4 * sigma2 * b**2)
 """αηS_g²/(4σ²b²), as the paper writes αρ₀."""
@@ -71,17 +71,17 @@ _HALF_INVERSE = 2 * eta * sigma2 * q**2 * GeometricSum(q**2, i) + eta * sigma2
 """1/c after the first half of update i, as printed."""
 
 
-def claims() -> list[Claim]:
-    return [
-        *_balle(),
-        *_half_steps(),
-        *_comparison(),
-        *_convexity(),
-        *_shuffle_statement(),
-        *_explanation(),
-        *_first_term_chain(),
-        *_sampling(),
-    ]
+def groups() -> tuple[Group, ...]:
+    return (
+        _balle,
+        _half_steps,
+        _comparison,
+        _convexity,
+        _shuffle_statement,
+        _explanation,
+        _first_term_chain,
+        _sampling,
+    )
 
 
 def _balle() -> list[Claim]:

@@ -40,7 +40,7 @@ from hsdp_symbolic.symbols import (
     sigma2,
 )
 
-from ..claim import Claim, Note
+from ..claim import Claim, Group, Note
 from ..inventory import stored
 
 _COST = alpha * eta * S_g**2 / (4 * sigma2 * b**2)
@@ -52,20 +52,20 @@ _GAP = {"solid": 0, "dashed": 3, "dotted": 2}
 """TikZ's line widths and gaps between dashes, in points."""
 
 
-def claims() -> list[Claim]:
-    return [
-        *_baseline(),
-        *_balle(),
-        *_ours_first(),
-        *_ours_last(),
-        *_unused(),
-        *_settings(),
-        *_axes(),
-        *_sampling(),
-        *_labels(),
-        *_curves(),
-        *_captions(),
-    ]
+def groups() -> tuple[Group, ...]:
+    return (
+        _baseline,
+        _balle,
+        _ours_first,
+        _ours_last,
+        _unused,
+        _settings,
+        _axes,
+        _sampling,
+        _labels,
+        _curves,
+        _captions,
+    )
 
 
 def _items(section: str, *names: str) -> tuple[str, ...]:

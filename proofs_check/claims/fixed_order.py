@@ -8,10 +8,14 @@ from hsdp_symbolic.functions.geometric import GeometricSum
 from hsdp_symbolic.proof.checks import Certificate, Slack
 from hsdp_symbolic.symbols import K, N, epoch_cost, m, p, q
 
-from ..claim import Claim
+from ..claim import Claim, Group
 
 
-def claims() -> list[Claim]:
+def groups() -> tuple[Group, ...]:
+    return (_dropped_factor,)
+
+
+def _dropped_factor() -> list[Claim]:
     decay = q ** (2 * (N - m))
     epochs = GeometricSum(decay, K - 1)
     return [

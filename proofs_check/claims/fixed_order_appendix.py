@@ -47,7 +47,7 @@ from hsdp_symbolic.symbols import (
     x_i,
 )
 
-from ..claim import Claim, Note
+from ..claim import Claim, Group, Note
 
 CONVEX, STRONGLY = "lem:LSIseq_convex", "lem:LSIseq_stronglyconvex"
 THEOREM, CONVEX_THEOREM, FIRST = "thm:strconvexsmooth", "thm:convexsmooth", "eqn:proof_strongly_convex_first_epoch"
@@ -56,8 +56,8 @@ BELOW_ONE = {q: 1 / (1 + p)}
 DECAY = q ** (2 * (N - m))
 
 
-def claims() -> list[Claim]:
-    return [*_updates(), *_sequences(), *_convex(), *_translation(), *_recursion(), *_halves(), *_epochs(), *_result()]
+def groups() -> tuple[Group, ...]:
+    return (_updates, _sequences, _convex, _translation, _recursion, _halves, _epochs, _result)
 
 
 def _powers(count: Expr) -> Expr:

@@ -6,10 +6,14 @@ from hsdp_symbolic.functions.geometric import GeometricSum
 from hsdp_symbolic.proof.checks import Identity
 from hsdp_symbolic.symbols import K, e_small
 
-from ..claim import Claim
+from ..claim import Claim, Group
 
 
-def claims() -> list[Claim]:
+def groups() -> tuple[Group, ...]:
+    return (_geometric_sum,)
+
+
+def _geometric_sum() -> list[Claim]:
     total = GeometricSum(e_small, K)  # e stands for e^(−ηλ/2)
     return [
         Claim(

@@ -7,7 +7,7 @@ from sympy import Le, Matrix, Rational, eye
 from hsdp_symbolic import statement
 from hsdp_symbolic.proof.checks import AtPoint, Check
 
-from ..claim import Claim
+from ..claim import Claim, Group
 
 POINT = "p = (1/50, 41/50, 8/50), y = (1, 0, 0)"
 
@@ -20,7 +20,11 @@ def clipped_hessian(*thousandths: int) -> Matrix:
     return (eye(3) - residual * residual.T / residual.dot(residual)) * hessian
 
 
-def claims() -> list[Claim]:
+def groups() -> tuple[Group, ...]:
+    return (_three_classes,)
+
+
+def _three_classes() -> list[Claim]:
     two_classes: Check = statement("prop:smooth_strcvx_clip").steps[0].check
     direction = Matrix([3, -2, -1])
     # L = 3, so ‖x̄‖² = 10; λ = 1/100; the clip norm is 999/1000 of the gradient's; η < 2/(2λ + β) = 2/5.02.

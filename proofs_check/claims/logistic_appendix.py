@@ -73,14 +73,14 @@ from hsdp_symbolic.symbols import (
     z2,
 )
 
-from ..claim import Claim, Note
+from ..claim import Claim, Group, Note
 from .logistic import POINT, clipped_hessian
 
 SMOOTH, CLIP, LOGISTIC = "prop:smooth", "prop:smooth_strcvx_clip", "cor:logistic"
 
 
-def claims() -> list[Claim]:
-    return [*_loss(), *_gradient(), *_hessian(), *_constants(), *_clipping(), *_algorithm(), *_conclusions(), *_tools()]
+def groups() -> tuple[Group, ...]:
+    return (_loss, _gradient, _hessian, _constants, _clipping, _algorithm, _conclusions, _tools)
 
 
 # Three classes with scores x̄ᵀθ_i = z1, z2, 0 (a common shift changes nothing), in any number of features: along a

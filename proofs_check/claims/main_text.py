@@ -55,7 +55,7 @@ from hsdp_symbolic.symbols import (
     weight,
 )
 
-from ..claim import Claim, Note
+from ..claim import Claim, Group, Note
 
 _FIGURE = Setting(n=50, b=2, eta="0.02", lam=1, beta=4, sigma=2, S_g=4)
 """The setting of all figures, without K."""
@@ -67,17 +67,17 @@ _SHUFFLE, _SAMPLE, _FIXED = "thm:shuffle", "thm:amp_samp_wo_replacement", "thm:s
 _COMPOSED, _NAIVE, _BALLE = "mironov2019", "thm:naive_RDP_baseline", "balle2019"
 
 
-def claims() -> list[Claim]:
-    return [
-        *_growth_and_convergence(),
-        *_against_composition(),
-        *_naive_baseline(),
-        *_overview(),
-        *_postprocessing(),
-        *_fixed_order(),
-        *_shuffle(),
-        *_sampling(),
-    ]
+def groups() -> tuple[Group, ...]:
+    return (
+        _growth_and_convergence,
+        _against_composition,
+        _naive_baseline,
+        _overview,
+        _postprocessing,
+        _fixed_order,
+        _shuffle,
+        _sampling,
+    )
 
 
 @cache

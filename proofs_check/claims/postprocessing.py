@@ -5,10 +5,14 @@ from __future__ import annotations
 from hsdp_symbolic.proof.checks import Identity
 from hsdp_symbolic.symbols import R, S_g, alpha, b, eta, sigma2
 
-from ..claim import Claim
+from ..claim import Claim, Group
 
 
-def claims() -> list[Claim]:
+def groups() -> tuple[Group, ...]:
+    return (_composition,)
+
+
+def _composition() -> list[Claim]:
     gaussian_cost = eta**2 * (S_g / b) ** 2 / (2 * 2 * eta * sigma2)
     claimed = R + alpha * eta * S_g**2 / (4 * sigma2 * b**2)
     return [

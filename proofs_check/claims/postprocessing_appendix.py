@@ -59,13 +59,13 @@ from hsdp_symbolic.symbols import (
     variance,
 )
 
-from ..claim import Claim, Note
+from ..claim import Claim, Group, Note
 
 _LEMMA, _RATE, _STEP = "lem:i_by_e_lower", "lem:post_proc", "lem:recursive"
 
 
-def claims() -> list[Claim]:
-    return [*_information(), *_information_proof(), *_diffusion(), *_green(), *_update(), *_characteristics(), *_ends()]
+def groups() -> tuple[Group, ...]:
+    return (_information, _information_proof, _diffusion, _green, _update, _characteristics, _ends)
 
 
 def _tilted(polynomial: Expr) -> Expr:

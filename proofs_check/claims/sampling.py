@@ -8,10 +8,14 @@ from hsdp_symbolic import statement
 from hsdp_symbolic.proof.checks import AtPoint
 from hsdp_symbolic.symbols import alpha, rate, rho0
 
-from ..claim import Claim
+from ..claim import Claim, Group
 
 
-def claims() -> list[Claim]:
+def groups() -> tuple[Group, ...]:
+    return (_convergence,)
+
+
+def _convergence() -> list[Claim]:
     hit = rate * exp(alpha * (alpha - 1) * rho0)
     figure = {rate: Rational(1, 25), rho0: Rational(1, 200)}
     return [

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from sympy import Integer
 
 from hsdp_symbolic import statement
@@ -34,27 +37,27 @@ from hsdp_symbolic.symbols import (
     split,
 )
 
-from ..claim import Claim
+from ..claim import Claim, Group
 
 WHERE = "not in the paper"
 _BELOW_ONE = {q: 1 / (1 + p)}
 
 
-def claims() -> list[Claim]:
-    return [
-        *_numbered("shift:cyclic/tight", "shift:cyclic", _tight()),
-        *_numbered("shift:cyclic/below-split", "shift:cyclic", _below_split()),
-        *_numbered("shift:cyclic/below-composition", "shift:cyclic", _below_composition()),
-        *_numbered("strconvexsmooth:factor/below-theorem", "strconvexsmooth:factor", _factor()),
-        *_numbered("shift:shuffle/below-factor", "shift:shuffle", _shuffled()),
-        *_numbered("shift:convex/theorem", "shift:convex", _convex()),
-        *_numbered("shift:gd/below-theorem", "shift:gd", _descent()),
-    ]
+def groups() -> tuple[Group, ...]:
+    return (
+        partial(_numbered, "shift:cyclic/tight", "shift:cyclic", _tight),
+        partial(_numbered, "shift:cyclic/below-split", "shift:cyclic", _below_split),
+        partial(_numbered, "shift:cyclic/below-composition", "shift:cyclic", _below_composition),
+        partial(_numbered, "strconvexsmooth:factor/below-theorem", "strconvexsmooth:factor", _factor),
+        partial(_numbered, "shift:shuffle/below-factor", "shift:shuffle", _shuffled),
+        partial(_numbered, "shift:convex/theorem", "shift:convex", _convex),
+        partial(_numbered, "shift:gd/below-theorem", "shift:gd", _descent),
+    )
 
 
-def _numbered(prefix: str, label: str, parts: list[tuple[str, Check]]) -> list[Claim]:
+def _numbered(prefix: str, label: str, parts: Callable[[], list[tuple[str, Check]]]) -> list[Claim]:
     return [
-        Claim(f"{prefix}/{number}", label, WHERE, says, check) for number, (says, check) in enumerate(parts, start=1)
+        Claim(f"{prefix}/{number}", label, WHERE, says, check) for number, (says, check) in enumerate(parts(), start=1)
     ]
 
 

@@ -8,10 +8,14 @@ from hsdp_symbolic.functions.geometric import GeometricSum
 from hsdp_symbolic.proof.checks import AtPoint, Certificate, Identity, Slack
 from hsdp_symbolic.symbols import R1, R2, alpha, j, mu, nu, p
 
-from ..claim import Claim
+from ..claim import Claim, Group
 
 
-def claims() -> list[Claim]:
+def groups() -> tuple[Group, ...]:
+    return (_around_the_theorem,)
+
+
+def _around_the_theorem() -> list[Claim]:
     return [_density(), _footnote(), _bernoulli()]
 
 
