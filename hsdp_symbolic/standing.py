@@ -1,7 +1,8 @@
-"""Which statements' proofs stand: those recorded as verified in exactly this form.
+"""Which statements' proofs stand: those recorded as verified in exactly this form; and what each of them is.
 
 `standing.json` holds, for each label, a digest of what the statement claims: expression, hypotheses, terms, what it
-assumes and what stands beside it. `python -m hsdp_symbolic.standing` writes it, after every derivation has been
+assumes and what stands beside it. It also holds the kind of statement, its title and the like, for whoever chooses among
+statements and need not derive them all. `python -m hsdp_symbolic.standing` writes it, after every derivation has been
 verified, and a test does that again. A statement that claims something else than what was verified is refused. Another
 version of SymPy may write the same expression in another way: then, and only then, its derivation is verified anew.
 """
@@ -14,6 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from .catalogue import statement, statements
 from .errors import HsdpError
 from .progress import Ticker
 from .statement import Statement
@@ -48,14 +50,35 @@ def digest(found: Statement) -> str:
     return hashlib.sha256("\n".join(claim).encode()).hexdigest()[:32]
 
 
+def _describe(found: Statement) -> dict[str, Any]:
+    return {
+        "kind": found.kind,
+        "title": found.title,
+        "where": found.where,
+        "says": found.says,
+        "needs": list(found.needs),
+        "released": found.released,
+    }
+
+
+def described(label: str) -> dict[str, Any]:
+    """What is recorded of a statement, which is not derived for it: kind, title, where, says, needs and released.
+
+    >>> described("thm:convexsmooth")["kind"]
+    'theorem'
+    """
+    found: dict[str, Any] = record()["statements"].get(label) or _describe(statement(label))
+    return found
+
+
 @cache
 def record() -> dict[str, Any]:
-    """What was verified when this version was made: the version of SymPy, and a digest for each label."""
+    """What was verified when this version was made: by which SymPy, a digest for each label, and what it is."""
     try:
         found = json.loads(RECORD.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         found = None
-    if not isinstance(found, dict) or not isinstance(found.get("digests"), dict):
+    if not isinstance(found, dict) or not all(isinstance(found.get(key), dict) for key in ("digests", "statements")):
         raise ProofFails("every statement", f"{RECORD.name}, the record of what was verified, is missing or damaged")
     return found
 
@@ -90,14 +113,17 @@ def verified() -> dict[str, Any]:
     """The record as it should be: every statement of the catalogue, all of them verified now."""
     import sympy
 
-    from .catalogue import statements
-
-    for found in statements():
+    everything = statements()
+    for found in everything:
         verify(found)
-    return {"sympy": sympy.__version__, "digests": {found.label: digest(found) for found in statements()}}
+    return {
+        "sympy": sympy.__version__,
+        "digests": {found.label: digest(found) for found in everything},
+        "statements": {found.label: _describe(found) for found in everything},
+    }
 
 
 if __name__ == "__main__":
     from .files import write_atomically
 
-    write_atomically(RECORD, json.dumps(verified(), indent=1) + "\n")
+    write_atomically(RECORD, json.dumps(verified(), indent=1, ensure_ascii=False) + "\n")

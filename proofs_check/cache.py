@@ -23,11 +23,9 @@ import sympy
 from sympy.external.gmpy import GROUND_TYPES
 
 import hsdp_symbolic
-from hsdp_symbolic.catalogue import statements
-from hsdp_symbolic.progress import progress
 from hsdp_symbolic.proof.checks import Evidence, Method, Verdict
 
-from .claim import Claim, Control, Entry, examine, steps
+from .claim import Claim, Control, Entry, examine
 from .content import key_of
 from .store import Store
 
@@ -77,15 +75,12 @@ class Memory:
         self.remembered = self.decided = 0
         self._store = Store(fingerprint(), _has_shape)
         self._known: dict[str, dict[str, Any]] = {} if fresh or _edited() else self._store.read()
+        self._untold: set[str] = set()
         self._saved, self._changed = time.monotonic(), False
         if self._store.damaged:
             _say("the file of remembered verdicts is damaged or not ours: ignored")
         if self._store.rejected:
             _say(f"{_counted(self._store.rejected)} damaged or not ours: ignored")
-
-    @property
-    def is_empty(self) -> bool:
-        return not self._known
 
     def examine(self, claim: Claim, *, controls: bool) -> Entry:
         """The entry for a claim: remembered, or found now."""
@@ -96,12 +91,35 @@ class Memory:
             return _restore(claim, known, controls=controls)
         entry = examine(claim, controls=controls)
         self.decided += 1
-        if key:
+        if not key:
+            self._untold.add(claim.label)
+        else:
             self._known[key] = _plain(entry)
             self._changed = True
             if time.monotonic() - self._saved > _PAUSE:
                 self.save()
         return entry
+
+    def conclude(self, entries: Iterable[Entry]) -> None:
+        """Remember what whole derivations amount to, so that they can be listed without being written.
+
+        `entries` must have every step of a derivation they have one of. What claims a derivation makes follows from
+        the sources, and those are in the fingerprint that every record is signed with.
+        """
+        steps: dict[str, list[str]] = {}
+        for entry in entries:
+            if entry.claim.derives:
+                steps.setdefault(entry.claim.label, []).append(str(entry.as_printed.verdict))
+        for label, verdicts in steps.items():
+            record = {"steps": verdicts}
+            if label not in self._untold and self._known.get(_derivation(label)) != record:
+                self._known[_derivation(label)] = record
+                self._changed = True
+
+    def derivation(self, label: str) -> str | None:
+        """What a derivation amounts to, e.g. `proved (6 proved, 2 cited)`; None if that is not remembered."""
+        known = self._known.get(_derivation(label))
+        return None if known is None else _amounts_to(map(Verdict, known["steps"]))
 
     def save(self) -> None:
         """Write what is known, unless the sources have been edited since this process loaded them."""
@@ -119,6 +137,11 @@ class Memory:
         """Tell, on stderr, how many verdicts were remembered, if any."""
         if self.remembered:
             _say(f"{self}; `hsdp verify --fresh` decides all again")
+
+
+def _derivation(label: str) -> str:
+    """The key of a whole derivation; no claim has it, since theirs are hashes."""
+    return f"derivation of {label}"
 
 
 def _edited() -> bool:
@@ -164,7 +187,10 @@ def _restore(claim: Claim, known: dict[str, Any], *, controls: bool) -> Entry:
 
 
 def _has_shape(record: object) -> bool:
-    """Whether `record` is, field by field, what `_plain` makes of an entry."""
+    """Whether `record` is, field by field, what `_plain` makes of an entry, or `conclude` of a derivation."""
+    if isinstance(record, dict) and set(record) == {"steps"}:
+        verdicts = record["steps"]
+        return isinstance(verdicts, list) and bool(verdicts) and all(_is_verdict(verdict) for verdict in verdicts)
     return (
         isinstance(record, dict)
         and set(record) == {"printed", "corrected", "control"}
@@ -174,13 +200,17 @@ def _has_shape(record: object) -> bool:
     )
 
 
+def _is_verdict(text: object) -> bool:
+    return isinstance(text, str) and text in set(Verdict)
+
+
 def _is_evidence(record: object) -> bool:
     return (
         isinstance(record, dict)
         and set(record) == {"method", "verdict", "scope", "detail"}
         and all(isinstance(value, str) for value in record.values())
         and record["method"] in set(Method)
-        and record["verdict"] in set(Verdict)
+        and _is_verdict(record["verdict"])
     )
 
 
@@ -193,24 +223,6 @@ def _is_control(record: object) -> bool:
         and all(isinstance(survivor, str) for survivor in record["survivors"])
         and len(record["survivors"]) <= record["tried"] <= _MOST_MUTANTS
     )
-
-
-def derivation_verdicts() -> dict[str, str]:
-    """For each label, what its derivation amounts to, e.g. `proved (6 proved, 2 cited)`; remembered step by step."""
-    memory, found = Memory(), {}
-    everything = statements()
-    try:
-        for number, statement in enumerate(everything, start=1):
-            if memory.decided or memory.is_empty:
-                progress(number, len(everything), statement.label)
-            found[statement.label] = _amounts_to(
-                memory.examine(claim, controls=False).as_printed.verdict for claim in steps(statement)
-            )
-    finally:
-        memory.save()
-        progress(0, 0, "")
-    memory.say()
-    return found
 
 
 def _amounts_to(verdicts: Iterable[Verdict]) -> str:

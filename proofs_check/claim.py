@@ -33,6 +33,8 @@ class Claim:
     """Items of the inventory this claim is about."""
     consequence: Consequence = ""
     """For what is not plainly right: what follows from it."""
+    derives: bool = False
+    """Whether it is a step of the statement's own derivation."""
 
 
 Group = Callable[[], list[Claim]]
@@ -130,7 +132,7 @@ class Entry:
 def steps(found: Statement) -> Iterator[Claim]:
     """The steps of a statement's derivation, each as a claim."""
     for number, step in enumerate(found.steps, start=1):
-        yield Claim(f"{found.label}/{number}", found.label, found.where, step.says, step.check)
+        yield Claim(f"{found.label}/{number}", found.label, found.where, step.says, step.check, derives=True)
 
 
 def examine(claim: Claim, *, controls: bool = False) -> Entry:

@@ -18,7 +18,7 @@ from ..evaluate.enclosure import Enclosure
 from ..meaning import SCHEMES, Neighbouring, Quantity, Released, Scheme
 from ..setting import Setting
 from ..setting.letters import LETTERS, PARAMETERS
-from ..standing import require_standing
+from ..standing import described, require_standing
 from ..statement import Statement
 from .effort import NORMAL, Effort, check_work, is_long, sketch, width
 
@@ -156,10 +156,20 @@ def check_neighbouring(scheme: Scheme, neighbouring: object) -> Neighbouring:
 
 
 @cache
-def statements_of(scheme: Scheme) -> tuple[Statement, ...]:
-    """The upper bounds stated for `scheme`, as functions of a setting, an order and a batch; their proofs stand."""
-    found = (statement(label) for label in labels() if scheme_of(label) == scheme)
-    return tuple(map(require_standing, filter(_bounds_a_run, found)))
+def statements_of(scheme: Scheme, released: Released | None = None) -> tuple[Statement, ...]:
+    """The upper bounds stated for `scheme`, as functions of a setting, an order and a batch; their proofs stand.
+
+    With `released`, only those that let so many iterates be seen; no other is derived.
+    """
+    found = (statement(label) for label in labels() if scheme_of(label) == scheme and _may_bound(label, released))
+    wanted = (each for each in found if _bounds_a_run(each) and released in (None, each.released))
+    return tuple(map(require_standing, wanted))
+
+
+def _may_bound(label: str, released: Released | None) -> bool:
+    """Whether what is recorded of a statement leaves it a candidate; what it says itself is asked once it is derived."""
+    about = described(label)
+    return about["kind"] in _BOUNDS_A_RUN and released in (None, about["released"])
 
 
 def _bounds_a_run(found: Statement) -> bool:
@@ -182,7 +192,7 @@ def covering(scheme: Scheme, neighbouring: Neighbouring) -> Iterator[tuple[State
     elsewhere = {Scheme.RESHUFFLE: (Scheme.FIXED, ANY_ORDER), Scheme.POISSON: (Scheme.WITHOUT_REPLACEMENT, POISSON_TOO)}
     if scheme in elsewhere and neighbouring == Neighbouring.REPLACE_ONE:
         other, why = elsewhere[scheme]
-        yield from ((found, why) for found in statements_of(other) if not needs_hidden_state(found))
+        yield from ((found, why) for found in statements_of(other, Released.EVERY))
 
 
 def apply(found: Statement, why: str, setting: Setting, steps: int | None, effort: Effort = NORMAL) -> Bound:

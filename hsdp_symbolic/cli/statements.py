@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ArgumentError
@@ -14,6 +15,9 @@ from .example import EXAMPLE
 if TYPE_CHECKING:
     from ..setting import Setting
     from ..statement import Statement
+
+
+NOT_VERIFIED = "not verified yet (hsdp verify)"
 
 
 def register(command: Command) -> None:
@@ -34,23 +38,23 @@ def register(command: Command) -> None:
 
 
 def _list(arguments: argparse.Namespace) -> int:
-    from proofs_check.cache import derivation_verdicts
+    from proofs_check.cache import Memory
 
-    from ..catalogue import statements
+    from ..index import labels
+    from ..standing import described
 
-    verdicts = derivation_verdicts()
-    rows = [
-        {
-            "label": s.label,
-            "kind": s.kind,
-            "verdict": verdicts[s.label],
-            "where": s.where,
-            "title": s.title,
-            "says": s.says,
-            "needs": s.needs,
-        }
-        for s in statements()
-    ]
+    memory = Memory()
+    rows = []
+    for label in labels():
+        about = described(label)
+        verdict = memory.derivation(label) or NOT_VERIFIED
+        shown = {name: about[name] for name in ("where", "title", "says", "needs")}
+        rows.append({"label": label, "kind": about["kind"], "verdict": verdict, **shown})
+    waiting = sum(row["verdict"] == NOT_VERIFIED for row in rows)
+    if waiting < len(rows):
+        print("verdicts are remembered from earlier runs; `hsdp verify --fresh` decides all again", file=sys.stderr)
+    if waiting:
+        print(f"{waiting} not verified yet: `hsdp verify LABEL` verifies one, `hsdp verify` all", file=sys.stderr)
     if arguments.json:
         print(json.dumps(rows, ensure_ascii=False, indent=2))
         return 0
@@ -63,10 +67,14 @@ def _list(arguments: argparse.Namespace) -> int:
 
 
 def _show(arguments: argparse.Namespace) -> int:
+    from proofs_check.cache import Memory
+    from proofs_check.claim import steps
+
     from ..catalogue import statement
     from ..tex import plain
 
     found = statement(arguments.label)
+    memory, entries = Memory(), []
     print(f"{found.label}: {found.title}")
     print(f"{found.where}. {found.says}\n")
     print(f"LaTeX       {found.latex()}")
@@ -78,14 +86,18 @@ def _show(arguments: argparse.Namespace) -> int:
     if found.uses:
         print("Rests on    " + ", ".join(found.uses))
     print("\nDerivation")
-    passed = True
-    for number, step in enumerate(found.steps, start=1):
-        evidence = step.check.verify()
-        passed &= evidence.verdict.passes
-        print(f"{number:3}. {step.says}")
-        print(f"     {plain(step.check.formula())}")
-        print(f"     {evidence.verdict} [{evidence.method}; {evidence.scope}] {evidence.detail}")
-    return 0 if passed else 1
+    try:
+        for number, claim in enumerate(steps(found), start=1):
+            entries.append(memory.examine(claim, controls=False))
+            evidence = entries[-1].as_printed
+            print(f"{number:3}. {claim.says}")
+            print(f"     {plain(claim.printed.formula())}")
+            print(f"     {evidence.verdict} [{evidence.method}; {evidence.scope}] {evidence.detail}")
+        memory.conclude(entries)
+    finally:
+        memory.save()
+    memory.say()
+    return 0 if all(entry.passes for entry in entries) else 1
 
 
 def _abbreviations(found: Statement) -> str:
