@@ -1,10 +1,11 @@
 """Which statements' proofs stand: those recorded as verified in exactly this form; and what each of them is.
 
 `standing.json` holds, for each label, a digest of what the statement claims: expression, hypotheses, terms, what it
-assumes and what stands beside it. It also holds the kind of statement, its title and the like, for whoever chooses among
-statements and need not derive them all. `python -m hsdp_symbolic.standing` writes it, after every derivation has been
-verified, and a test does that again. A statement that claims something else than what was verified is refused. Another
-version of SymPy may write the same expression in another way: then, and only then, its derivation is verified anew.
+assumes and what stands beside it. It also holds the kind of statement, its title and the like, for whoever chooses
+among statements and need not derive them all. `python -m hsdp_symbolic.standing` writes it, after every derivation has
+been verified, and a test does that again. A statement that claims something else than what was verified is refused.
+Another version of SymPy may write the same expression in another way: then, and only then, its derivation is verified
+anew.
 """
 
 from __future__ import annotations

@@ -167,7 +167,7 @@ def statements_of(scheme: Scheme, released: Released | None = None) -> tuple[Sta
 
 
 def _may_bound(label: str, released: Released | None) -> bool:
-    """Whether what is recorded of a statement leaves it a candidate; what it says itself is asked once it is derived."""
+    """Whether what is recorded of a statement leaves it a candidate; once derived, it is asked itself."""
     about = described(label)
     return about["kind"] in _BOUNDS_A_RUN and released in (None, about["released"])
 

@@ -24,7 +24,7 @@ class Step:
 
 
 class Steps(Sequence[Step]):
-    """The steps in order; those put off are written when somebody looks, since a value does not need its proof."""
+    """The steps in order, each written when it is asked for: a value does not need its proof."""
 
     def __init__(self) -> None:
         self._parts: list[Callable[[], Iterable[Step]]] = []
@@ -65,9 +65,9 @@ class Derivation:
         self.steps.add(lambda: [Step(says, check, name)])
 
     def later(self, write: Callable[..., object], *arguments: Any) -> None:
-        """The steps that `write(derivation, *arguments)` records, put off until somebody looks at them.
+        """The steps that `write(derivation, *arguments)` records at this place, written when they are asked for.
 
-        For what is proved and leads to no expression: it is written at this place, from the same arguments.
+        For what is proved and leads to no expression.
         """
 
         def steps() -> Iterable[Step]:
