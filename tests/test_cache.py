@@ -25,7 +25,7 @@ from hsdp_symbolic.cli import main
 from hsdp_symbolic.proof.checks import Certificate, Identity, Slack, Verdict
 from hsdp_symbolic.symbols import loss, q
 from proofs_check import cache, store
-from proofs_check.cache import Memory, derivation_verdicts, fingerprint
+from proofs_check.cache import Memory, fingerprint
 from proofs_check.claim import Claim, examine
 from proofs_check.content import key_of
 from proofs_check.ledger import claims
@@ -174,17 +174,45 @@ class TestPoisoned:
         ]
         assert "fails as printed, holds as corrected" in out
 
-    def test_list_is_not_deceived(self, folder, capsys, monkeypatch):
-        few = [statement for statement in cache.statements() if statement.label in ("eps0", "thm:convexsmooth")]
-        monkeypatch.setattr(cache, "statements", lambda: few)
-        honest = derivation_verdicts()
+    def test_list_is_not_deceived(self, folder, capsys):
+        """A verdict on a derivation that was rewritten, or belongs to another one, is not shown."""
+        for refuted, label in ((False, "eps0"), (True, "thm:shuffle")):
+            memory = Memory()
+            step = replace(FALSE if refuted else TRUE, label=label, derives=True)
+            memory.conclude([memory.examine(step, controls=False)])
+            memory.save()
+        assert Memory().derivation("eps0") == "proved (1 proved)"
+        assert Memory().derivation("thm:shuffle") == "refuted (1 refuted)"
         (place,) = folder.glob("remembered-*.json")
         capsys.readouterr()
-        assert derivation_verdicts() == honest
-        assert "verdicts were remembered" in capsys.readouterr().err
-        place.write_text(place.read_text().replace('"proved"', '"refuted"'))
-        assert derivation_verdicts() == honest
-        assert "damaged or not ours: ignored" in capsys.readouterr().err
+        honest = place.read_text()
+        place.write_text(honest.replace('"refuted"', '"proved"'))
+        assert Memory().derivation("thm:shuffle") is None
+        assert "2 remembered verdicts were damaged or not ours: ignored" in capsys.readouterr().err
+        place.write_text(honest.replace("derivation of eps0", "derivation of thm:convexsmooth"))
+        assert Memory().derivation("thm:convexsmooth") is None
+        assert "1 remembered verdict was damaged or not ours: ignored" in capsys.readouterr().err
+
+    def test_a_derivation_with_a_step_that_cannot_be_remembered_is_not(self, folder):
+        memory = Memory()
+        untold = replace(claim(Identity(q, sympy.Float("0.1"))), derives=True)
+        memory.conclude([memory.examine(each, controls=False) for each in (replace(TRUE, derives=True), untold)])
+        assert memory.derivation("eps0") is None
+
+    @pytest.mark.parametrize("steps", [[], ["surely"], "proved", [["proved"]], None, [True]])
+    def test_derivations_of_other_shapes_are_refused_even_if_signed(self, folder, capsys, monkeypatch, steps):
+        memory = Memory()
+        memory.conclude([memory.examine(replace(TRUE, derives=True), controls=False)])
+        memory.save()
+        (place,) = folder.glob("remembered-*.json")
+
+        def change(stored):
+            stored["derivation of eps0"]["record"]["steps"] = steps
+
+        rewrite(place, change)
+        monkeypatch.setattr(store.hmac, "compare_digest", lambda given, right: True)
+        assert Memory().derivation("eps0") is None
+        assert "1 remembered verdict was damaged or not ours: ignored" in capsys.readouterr().err
 
 
 def with_record(**changes):
@@ -419,7 +447,7 @@ class TestStale:
             ("proofs_check/claims/shuffle.py", True),
             ("proofs_check/ledger.py", True),
             ("proofs_check/inventory.json", True),
-            ("hsdp_symbolic/checks.py", True),
+            ("hsdp_symbolic/proof/checks.py", True),
             ("hsdp_symbolic/paper/shuffle.py", True),
             ("hsdp_symbolic/one_more.py", True),
             ("proofs_check/LEDGER.md", False),
@@ -460,7 +488,7 @@ class TestStale:
 
         assert run() == ["0", "refuted"]
         assert run() == ["2", "refuted"]
-        checks = copied / "hsdp_symbolic/checks.py"
+        checks = copied / "hsdp_symbolic/proof/checks.py"
         checks.write_text(checks.read_text().replace("if is_zero(residual):", "if True:", 1))
         assert run() == ["0", "proved"]
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 import pytest
 
 from hsdp_symbolic import labels, statement
-from hsdp_symbolic.cli import main
+from hsdp_symbolic.cli import COMMANDS, commands, main
 
 FIGURE = [
     "--n",
@@ -132,24 +132,59 @@ def test_bad_input_is_one_line_and_exit_code_two(capsys, argv, told):
     assert "Traceback" not in err
 
 
-def test_list_shows_kind_verdict_and_place_in_the_papers_order(capsys):
-    code, out, _ = run(capsys, "list")
+@pytest.mark.parametrize("place", ["an empty folder", "/proc/nowhere"])
+def test_list_shows_what_is_not_verified_yet_and_what_would_verify_it(capsys, monkeypatch, tmp_path, place):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / place))
+    code, out, err = run(capsys, "list")
     assert code == 0
     assert [line.split()[0] for line in out.splitlines()] == list(labels())
-    _, again, err = run(capsys, "list", "--json")
-    rows = json.loads(again)
-    assert ", 0 decided now" in err, "the second time nothing is computed"
-    assert [row["label"] for row in rows] == list(labels())
-    assert all(row["verdict"].startswith("proved (") for row in rows)
-    assert {row["kind"] for row in rows} >= {"theorem", "lemma", "proposition", "corollary", "baseline"}
+    assert out.count("not verified yet (hsdp verify)") == len(labels())
+    assert err == f"{len(labels())} not verified yet: `hsdp verify LABEL` verifies one, `hsdp verify` all\n"
 
 
-def test_list_works_where_nothing_can_be_cached(capsys, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", "/proc/nowhere")
-    monkeypatch.setattr("proofs_check.cache.steps", lambda statement: iter([]))
-    code, out, _ = run(capsys, "list")
-    assert code == 0
-    assert len(out.splitlines()) == len(labels())
+@pytest.mark.parametrize("command", ["verify", "show"])
+def test_list_shows_kind_verdict_and_place_of_what_was_verified(capsys, monkeypatch, tmp_path, command):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    run(capsys, command, "thm:GD_baseline")
+    _, out, err = run(capsys, "list", "--json")
+    rows = {row["label"]: row for row in json.loads(out)}
+    assert rows["thm:GD_baseline"]["verdict"] == "proved (4 proved)"
+    assert [row["verdict"] for row in rows.values()].count("not verified yet (hsdp verify)") == len(labels()) - 1
+    assert "verdicts are remembered from earlier runs" in err
+    assert {row["kind"] for row in rows.values()} >= {"theorem", "lemma", "proposition", "corollary", "baseline"}
+    found = statement("thm:GD_baseline")
+    assert {name: rows["thm:GD_baseline"][name] for name in ("where", "title", "says", "needs")} == {
+        "where": found.where,
+        "title": found.title,
+        "says": found.says,
+        "needs": list(found.needs),
+    }
+
+
+def test_list_derives_nothing():
+    script = (
+        "import sys\nfrom hsdp_symbolic.cli import main\nmain(['list'])\n"
+        "rooms = ('hsdp_symbolic.paper.', 'hsdp_symbolic.sharper.')\n"
+        "derived = {name for name in sys.modules if name.startswith(rooms)}\n"
+        "assert not derived, derived"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, capture_output=True)
+
+
+def test_a_command_imports_its_own_module_alone():
+    script = (
+        "import sys\nfrom hsdp_symbolic.cli import main\n"
+        "try: main(['eval', '--help'])\nexcept SystemExit: pass\n"
+        "print(sorted(name for name in sys.modules if name.startswith('hsdp_symbolic.cli.')))"
+    )
+    found = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout
+    assert found.splitlines()[-1] == str([f"hsdp_symbolic.cli.{name}" for name in ("common", "example", "statements")])
+
+
+def test_every_command_runs_something():
+    for name, parser in commands().items():
+        assert callable(parser.get_default("run")), name
+        assert parser.description == COMMANDS[name][1]
 
 
 @pytest.mark.smoke
@@ -171,7 +206,7 @@ def test_interrupt_is_quiet(capsys, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("proofs_check.cache.statements", interrupted)
+    monkeypatch.setattr("proofs_check.cache.Memory.derivation", interrupted)
     code, _, err = run(capsys, "list")
     assert code == 130
     assert err == "hsdp: interrupted\n"

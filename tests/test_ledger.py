@@ -9,7 +9,7 @@ import pytest
 from hsdp_symbolic.cli import main
 from hsdp_symbolic.proof.checks import Identity, Verdict
 from hsdp_symbolic.symbols import loss, q
-from proofs_check import ledger
+from proofs_check import register
 from proofs_check.claim import Claim, Control, examine
 from proofs_check.ledger import claims, coverage
 
@@ -137,5 +137,5 @@ def test_ids_are_unique():
 def test_parts_exist_for_every_claims_module():
     from pathlib import Path
 
-    folder = Path(ledger.__file__).parent / "claims"
-    assert {path.stem for path in folder.glob("*.py")} - {"__init__"} == set(ledger.PARTS)
+    folder = Path(register.__file__).parent / "claims"
+    assert {path.stem for path in folder.glob("*.py")} - {"__init__"} == set(register.PARTS)
