@@ -82,13 +82,23 @@ class Memory:
         if self._store.rejected:
             _say(f"{_counted(self._store.rejected)} damaged or not ours: ignored")
 
+    def recall(self, claim: Claim) -> Entry | None:
+        """The entry for a claim, without its control, if it is remembered."""
+        return self._recall(claim, key_of(claim), controls=False)
+
+    def _recall(self, claim: Claim, key: str | None, *, controls: bool) -> Entry | None:
+        known = self._known.get(key) if key else None
+        if known is None or not _answers(known, claim, controls=controls):
+            return None
+        self.remembered += 1
+        return _restore(claim, known, controls=controls)
+
     def examine(self, claim: Claim, *, controls: bool) -> Entry:
         """The entry for a claim: remembered, or found now."""
         key = key_of(claim)
-        known = self._known.get(key) if key else None
-        if known is not None and _answers(known, claim, controls=controls):
-            self.remembered += 1
-            return _restore(claim, known, controls=controls)
+        known = self._recall(claim, key, controls=controls)
+        if known is not None:
+            return known
         entry = examine(claim, controls=controls)
         self.decided += 1
         if not key:

@@ -142,10 +142,9 @@ def test_list_shows_what_is_not_verified_yet_and_what_would_verify_it(capsys, mo
     assert err == f"{len(labels())} not verified yet: `hsdp verify LABEL` verifies one, `hsdp verify` all\n"
 
 
-@pytest.mark.parametrize("command", ["verify", "show"])
-def test_list_shows_kind_verdict_and_place_of_what_was_verified(capsys, monkeypatch, tmp_path, command):
+def test_list_shows_kind_verdict_and_place_of_what_was_verified(capsys, monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    run(capsys, command, "thm:GD_baseline")
+    run(capsys, "verify", "thm:GD_baseline")
     _, out, err = run(capsys, "list", "--json")
     rows = {row["label"]: row for row in json.loads(out)}
     assert rows["thm:GD_baseline"]["verdict"] == "proved (4 proved)"
@@ -188,12 +187,30 @@ def test_every_command_runs_something():
 
 
 @pytest.mark.smoke
-def test_show_gives_hypotheses_steps_and_evidence(capsys):
-    code, out, _ = run(capsys, "show", "lem:recursive")
+def test_show_gives_hypotheses_steps_and_evidence(capsys, monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    code, before, err = run(capsys, "show", "lem:recursive")
+    assert (code, err) == (0, "")
+    assert before.count("not verified yet (hsdp verify lem:recursive)") == len(statement("lem:recursive").steps)
+    run(capsys, "verify", "lem:recursive")
+    code, out, err = run(capsys, "show", "lem:recursive")
     assert code == 0
+    assert "verdicts were remembered from earlier runs" in err
+    assert "not verified yet" not in out
+    assert run(capsys, "show", "lem:recursive", "--fresh") == (0, out, "")
     assert "pdsolve" in out
     assert "proved [identity; all parameters]" in out
     assert "cited" in out
+
+
+@pytest.mark.parametrize("options", [[], ["--fresh"]])
+def test_show_fails_if_a_step_does(capsys, monkeypatch, tmp_path, options):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr("hsdp_symbolic.proof.checks.is_zero", lambda residual: False)
+    run(capsys, "verify", "thm:GD_baseline")
+    code, out, _ = run(capsys, "show", "thm:GD_baseline", *options)
+    assert code == 1
+    assert "undecided [" in out
 
 
 @pytest.mark.smoke

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 COMMANDS = {
     "list": ("statements", "list all statements in the paper's order"),
-    "show": ("statements", "show a statement, its hypotheses and its derivation with the evidence of each step"),
+    "show": (
+        "statements",
+        "show a statement, its hypotheses and its derivation, with the evidence of each step",
+    ),
     "eval": ("statements", "evaluate a statement: a certified bracket and a float"),
     "epsilon": ("accounting", "the certified epsilon of a training run at a given delta"),
     "delta": ("accounting", "the certified delta of a training run at a given epsilon"),
