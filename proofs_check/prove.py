@@ -7,7 +7,6 @@ anyone can walk them again, with the other engine, and check each piece (`replay
 
 from __future__ import annotations
 
-import heapq
 import itertools
 import json
 import re
@@ -37,6 +36,7 @@ from hsdp_symbolic.evaluate.boxes import (
     vertices,
     widest,
 )
+from hsdp_symbolic.evaluate.branch_and_bound import branch_and_bound
 from hsdp_symbolic.evaluate.enclosure import Enclosure, certainly, enclose, value_of
 from hsdp_symbolic.evaluate.program import compile_expression
 from hsdp_symbolic.files import require_writable, write_atomically
@@ -272,39 +272,43 @@ class _Prover:
 
         `proof` is consistent whenever this is left; it counts as proved only if every piece was checked in this run.
         """
-        ticker, number = Ticker(), itertools.count()
+        ticker = Ticker()
         root = _Piece.tree(proof.box, proof.cuts)
         proof.verdict, proof.counterexample = Verdict.UNDECIDED, None
         settled = [piece for piece in root.walk() if piece.mark in (OK, OUTSIDE)]
-        waiting = [(piece.depth, next(number), piece) for piece in root.walk() if piece.mark == OPEN]
-        heapq.heapify(waiting)
+        waiting = [piece for piece in root.walk() if piece.mark == OPEN]
         try:
             for checked, piece in enumerate(settled):
                 ticker.say(f"{proof.claim}: {checked} of {len(settled)} pieces checked again")
                 if self.decide(piece.box) != piece.mark:
                     piece.mark = OPEN
-                    heapq.heappush(waiting, (piece.depth, next(number), piece))
-            for used in range(budget):
-                if not waiting:
-                    break
-                ticker.say(f"{proof.claim}: {used} pieces examined, {len(waiting)} open")
-                _, _, piece = heapq.heappop(waiting)
-                piece.mark = self.decide(piece.box)
-                if piece.mark != OPEN:
-                    continue
-                for point in (centre(piece.box), *itertools.islice(vertices(piece.box), MOST_VERTICES)):
-                    if self.fails_at(point):
-                        proof.verdict, proof.counterexample = Verdict.REFUTED, point
-                        return
-                if ranged(piece.box):
-                    piece.cut(self._choose(piece.box))
-                    for part in piece.parts:
-                        heapq.heappush(waiting, (part.depth, next(number), part))
+                    waiting.append(piece)
+            branch_and_bound(
+                waiting,
+                rank=lambda piece: piece.depth,
+                cut=lambda piece: self._examine(piece, proof),
+                enough=lambda *_: proof.verdict is Verdict.REFUTED,
+                budget=budget,
+                report=lambda used, left: ticker.say(f"{proof.claim}: {used} pieces examined, {left} open"),
+            )
             if all(piece.mark != OPEN for piece in root.walk()):
                 proof.verdict = Verdict.PROVED
         finally:
             proof.cuts = [piece.mark for piece in root.walk()]
             ticker.clear()
+
+    def _examine(self, piece: _Piece, proof: BoxProof) -> tuple[_Piece, ...]:
+        """Mark a piece; if that leaves it open, look for a counterexample in it, or cut it: its parts."""
+        piece.mark = self.decide(piece.box)
+        if piece.mark != OPEN:
+            return ()
+        for point in (centre(piece.box), *itertools.islice(vertices(piece.box), MOST_VERTICES)):
+            if self.fails_at(point):
+                proof.verdict, proof.counterexample = Verdict.REFUTED, point
+                return ()
+        if ranged(piece.box):
+            piece.cut(self._choose(piece.box))
+        return piece.parts
 
     def decide(self, box: Box) -> str:
         """OK if the claim is certain on the whole box, OUTSIDE if a hypothesis fails on all of it, OPEN otherwise.

@@ -6,8 +6,6 @@ Every order gives a valid guarantee, so the search may be as careless as it like
 
 from __future__ import annotations
 
-import heapq
-import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,6 +13,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol
 
 from ..errors import ArgumentError, HsdpError
+from ..evaluate.branch_and_bound import branch_and_bound
 from ..evaluate.enclosure import Enclosure
 from ..progress import Ticker
 from .candidates import Bound
@@ -318,27 +317,26 @@ def minimum(bound: Bound, goal: Goal, rtol: float = 1e-3, below: Fraction | None
     assert isinstance(found.order, Fraction)
     enough = found.value.hi * (1 - Fraction(rtol).limit_denominator(10**9)) if below is None else below
     last = 1 / goal.given
-    number = itertools.count()
-    waiting: list[tuple[Fraction, int, Fraction, Fraction]] = []
-
-    def push(low: Fraction, high: Fraction) -> None:
-        heapq.heappush(waiting, (_least(bound, goal, low, high), next(number), low, high))
-
     middle = min(found.order, (1 + last) / 2)
-    push(Fraction(1), middle)
-    push(middle, last)
     ticker = Ticker()
-    for pieces in range(MOST_LONG_PIECES if bound.sketched else MOST_PIECES):
-        ticker.say(f"least epsilon of {bound.label} over all orders: {pieces} pieces")
-        least, _, low, high = waiting[0]
-        if least >= enough:
-            break
-        heapq.heappop(waiting)
-        cut = 1 + (high - 1) / 2 if low == 1 else _between(low, high)
-        push(low, cut)
-        push(cut, high)
+    least = branch_and_bound(
+        [(Fraction(1), middle), (middle, last)],
+        rank=lambda ends: _least(bound, goal, *ends),
+        cut=_halves,
+        enough=lambda least, _: least >= enough,
+        budget=MOST_LONG_PIECES if bound.sketched else MOST_PIECES,
+        report=lambda used, _: ticker.say(f"least epsilon of {bound.label} over all orders: {used} pieces"),
+    )
     ticker.clear()
-    return max(Fraction(0), min(waiting[0][0], found.value.hi))
+    assert least is not None
+    return max(Fraction(0), min(least, found.value.hi))
+
+
+def _halves(ends: tuple[Fraction, Fraction]) -> tuple[tuple[Fraction, Fraction], ...]:
+    """A range of orders, cut in two."""
+    low, high = ends
+    cut = 1 + (high - 1) / 2 if low == 1 else _between(low, high)
+    return (low, cut), (cut, high)
 
 
 def _between(low: Fraction, high: Fraction) -> Fraction:
