@@ -25,9 +25,10 @@ from ..evaluate.enclosure import Enclosure, enclose
 from ..evaluate.program import compile_expression
 from ..functions.shift_control import ShiftControl
 from ..setting import Setting
+from .batches import SCHEMES
 from .hit_patterns import count_patterns, quadratic_law
 from .renyi import Mixture, grid_divergence, mixture_divergence
-from .simulate import SCHEMES, Experiment
+from .simulate import Experiment
 
 SAMPLED = ("without_replacement", "reshuffle")
 """Schemes that draw anew, so that the law has as many components as there are patterns of hits."""
@@ -237,7 +238,7 @@ def _sampled(run: Setting, alpha: float, scheme: str) -> tuple[float, float]:
         experiment = Experiment(
             Quadratic(curvature, sensitivity),
             np.zeros(int(run["n"])),
-            sensitivity,
+            np.array([sensitivity]),
             eta=float(run["eta"]),
             sigma=float(run["sigma2"]) ** 0.5,
             b=int(run["b"]),

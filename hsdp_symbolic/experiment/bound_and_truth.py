@@ -128,7 +128,7 @@ def _quadratic(run: Setting, scheme: str, place: int) -> Experiment:
     return Experiment(
         Quadratic(_number(run, "lam"), sensitivity),
         np.zeros(size),
-        sensitivity,
+        np.array([sensitivity]),
         eta=_number(run, "eta"),
         sigma=_number(run, "sigma2") ** 0.5,
         b=b,
@@ -146,7 +146,7 @@ def _logistic(run: Setting, letters: dict[str, Any]) -> tuple[Experiment, float]
     bound = statement("cor:logistic").upper(run, **needed)
     radius, multiplier = float(admit("L", letters["L"])), float(admit("sigma_mul", letters["sigma_mul"]))
     classes, clip, b = int(admit("classes", letters["classes"])), float(run["S_g"]) / 2, int(run["b"])
-    one, other = ([radius, *label] for label in np.eye(classes)[:2])
+    one, other = (np.array([radius, *label]) for label in np.eye(classes)[:2])
     experiment = Experiment(
         ClippedLogistic(float(run["lam"]), radius, clip, 1, classes),
         np.tile(one, (int(run["n"]), 1)),
