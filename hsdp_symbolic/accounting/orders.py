@@ -215,44 +215,70 @@ def _by_float(bound: Curve, goal: Goal, orders: Sequence[Fraction]) -> list[Frac
 
 def _search(bound: Curve, goal: Goal, near: Fraction | float | None = None) -> list[float]:
     """log10(α − 1) for the orders to try, best first."""
-    import numpy as np
-
     top = min(_highest(goal), HIGHEST_SAMPLED if bound.sampled else FARTHEST)
-    reach = SKETCHED_REACH if bound.sketched else REACH
     known = bound.sketched and isinstance(near, Fraction)
     centre = min(_log10(Fraction(near) - 1) if known and near else _guess(bound, goal), top)
+    search = _Search(bound, goal, top)
+    first = search.surround(centre)
+    search.close_in()
+    return [*search.best(), first]
 
-    def look(low: float, high: float, count: int) -> tuple[Array, Array]:
-        grid = np.linspace(low, min(high, top), count)
-        return grid, objective(bound, goal, 1 + 10**grid)
 
-    for _ in range(200):
-        grid, values = look(centre - reach, centre + reach, COARSE)
-        place = int(np.argmin(values))
-        if not np.isfinite(values[place]):
-            if centre < SMALLEST:
+class _Search:
+    """A grid of log10(α − 1), no further than `top`, that moves and narrows around the least value."""
+
+    _grid: Array
+    _values: Array
+    _place: int
+
+    def __init__(self, bound: Curve, goal: Goal, top: float) -> None:
+        self._bound, self._goal, self._top = bound, goal, top
+
+    def _look(self, low: float, high: float, count: int) -> None:
+        import numpy as np
+
+        self._grid = np.linspace(low, min(high, self._top), count)
+        self._values = objective(self._bound, self._goal, 1 + 10**self._grid)
+        self._place = int(np.argmin(self._values))
+
+    def surround(self, centre: float) -> float:
+        """Move a coarse grid until the least value is inside, not at an end; the centre it has then."""
+        reach = SKETCHED_REACH if self._bound.sketched else REACH
+        for _ in range(200):
+            self._look(centre - reach, centre + reach, COARSE)
+            if not math.isfinite(self._values[self._place]):
+                if centre < SMALLEST:
+                    break
+                centre -= 1.75 * reach  # nothing known: only small orders are cheap
+            elif self._place == 0 and self._grid[0] > SMALLEST:
+                centre -= 1.75 * reach
+            elif self._place == COARSE - 1 and self._grid[-1] < self._top:
+                centre = min(centre + 1.75 * reach, self._top)
+            else:
                 break
-            centre -= 1.75 * reach  # nothing known: only small orders are cheap
-        elif place == 0 and grid[0] > SMALLEST:
-            centre -= 1.75 * reach
-        elif place == COARSE - 1 and grid[-1] < top:
-            centre = min(centre + 1.75 * reach, top)
-        else:
-            break
-    first = centre
-    for turn in range(ROUNDS):
-        wide = 2 if bound.sketched and turn == 0 else 1  # the first look at a sketch is the coarsest
-        low, high = grid[max(0, place - wide)], grid[min(len(grid) - 1, place + wide)]
-        if not low < high:
-            break
-        grid, values = look(low, high, FINE)
-        place = int(np.argmin(values))
-        beside = values[max(0, place - 1) : place + 2]
-        if np.all(np.isfinite(beside)) and np.ptp(beside) <= FLAT * abs(values[place]):
-            break
-    if 0 < place < len(grid) - 1:
-        return [_vertex(grid, values, place), float(grid[place]), first]
-    return [float(grid[place]), float(grid[max(0, place - 1)]), first]
+        return centre
+
+    def close_in(self) -> None:
+        """Look again, finer, at what is around the least value, until it is flat there."""
+        import numpy as np
+
+        for turn in range(ROUNDS):
+            wide = 2 if self._bound.sketched and turn == 0 else 1  # the first look at a sketch is the coarsest
+            last = len(self._grid) - 1
+            low, high = self._grid[max(0, self._place - wide)], self._grid[min(last, self._place + wide)]
+            if not low < high:
+                break
+            self._look(low, high, FINE)
+            beside = self._values[max(0, self._place - 1) : self._place + 2]
+            if np.all(np.isfinite(beside)) and np.ptp(beside) <= FLAT * abs(self._values[self._place]):
+                break
+
+    def best(self) -> tuple[float, float]:
+        """Where the least value is, and a place beside it."""
+        grid, place = self._grid, self._place
+        if 0 < place < len(grid) - 1:
+            return _vertex(grid, self._values, place), float(grid[place])
+        return float(grid[place]), float(grid[max(0, place - 1)])
 
 
 def _vertex(grid: Array, values: Array, place: int) -> float:
