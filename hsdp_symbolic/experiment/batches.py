@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 SCHEMES = ("fixed", "shuffle", "reshuffle", "without_replacement", "full_batch")
 
-Places = npt.NDArray[np.integer]
+Places = npt.NDArray[np.int64]
 Hits = Literal[True] | slice | Places | None
 """The chains whose batch holds a record: all, some that follow each other, those at the places given, or none."""
 

@@ -12,7 +12,7 @@ from ...arithmetic.engines import ENGINES, Engine, Unbounded
 from ...errors import ArgumentError, PrecisionExhausted, TooManySteps
 from ...evaluate.enclosure import PRECISION_CAP, Enclosure
 from ...functions.sampled_gaussian import MOST_NODES
-from ...setting.gate import to_fraction
+from ...setting.gate import Number, to_fraction
 
 
 @dataclass(frozen=True)
@@ -29,14 +29,14 @@ class Mixture:
             raise ArgumentError("parts", len(self.parts), "weights must be positive and add up to 1", "normalise them")
 
     @classmethod
-    def of(cls, means: Sequence[Any], variance: Any, weights: Sequence[Any] | None = None) -> Mixture:
+    def of(cls, means: Sequence[Number], variance: Number, weights: Sequence[Number] | None = None) -> Mixture:
         """From numbers in any exact form; equal weights unless given.
 
         >>> Mixture.of(["0", "1/2"], 1).parts
         ((Fraction(1, 2), Fraction(0, 1)), (Fraction(1, 2), Fraction(1, 2)))
         """
 
-        def exact(name: str, value: Any) -> Fraction:
+        def exact(name: str, value: Number) -> Fraction:
             return value if isinstance(value, Fraction) else to_fraction(name, value)
 
         places = [exact("mean", mean) for mean in means]
@@ -51,7 +51,7 @@ class Mixture:
 
 
 def mixture_divergence(
-    alpha: Any, first: Mixture, second: Mixture, *, rtol: Any = "1e-12", engine: str = "arb"
+    alpha: Number, first: Mixture, second: Mixture, *, rtol: Number = "1e-12", engine: str = "arb"
 ) -> Enclosure:
     """R_α(first ‖ second), enclosed: the trapezoidal rule with its error, and the tails left out, bounded.
 
