@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from sympy import Add, Expr, Or
 from sympy.core.relational import Relational
@@ -126,7 +125,7 @@ class BoxProof:
     def save(self, path: str | Path) -> None:
         """Write the certificate; it holds everything `replay` and a later `prove_over` need."""
         point = self.counterexample
-        record: dict[str, Any] = {
+        record: dict[str, object] = {
             "format": FORMAT,
             "claim": self.claim,
             "box": {name: _plain(value) for name, value in sorted(self.box.items())},
@@ -158,7 +157,7 @@ class BoxProof:
 
 
 def prove_over(
-    box: Mapping[str, Any],
+    box: Mapping[str, object],
     claim: str | Inequality,
     *,
     budget: int = DEFAULT_BUDGET,
@@ -325,7 +324,7 @@ class _Prover:
             if inside and self._holds(box):
                 return OK
         if not ranged(box) and inside:
-            return OK if self._certain(box, self._claim.relation) else OPEN
+            return OK if self._certain(centre(box), self._claim.relation) else OPEN
         return OPEN
 
     def _assured(self, alternatives: tuple[Relational, ...], box: Box) -> bool:
@@ -390,7 +389,7 @@ class _Prover:
                 return False
         return self._certain(values, _OPPOSITE[self._claim.relation])
 
-    def _certain(self, point: Mapping[str, Any], relation: str) -> bool:
+    def _certain(self, point: Mapping[str, Fraction], relation: str) -> bool:
         sides = (self._claim.left, self._claim.right)
         return certainly(relation, *(enclose(compile_expression(s), point, engine=self._name) for s in sides))
 
@@ -399,7 +398,7 @@ _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 _ONE = Enclosure(Fraction(1), Fraction(1))
 
 
-def _admit_box(box: Mapping[str, Any], claim: Inequality) -> Box:
+def _admit_box(box: Mapping[str, object], claim: Inequality) -> Box:
     values: dict[str, Fraction | Range] = {}
     for name, value in box.items():
         if name not in LETTERS and name != "sigma_squared":
@@ -431,7 +430,7 @@ def _plain(value: Fraction | Range) -> str | list[str]:
     return [str(value.lo), str(value.hi)] if isinstance(value, Range) else str(value)
 
 
-def _restored(name: str, value: Any) -> Fraction | Range:
+def _restored(name: str, value: object) -> Fraction | Range:
     return admit_range(_gate(name), value)
 
 

@@ -288,7 +288,8 @@ def vouched(*, lipschitz: object) -> VouchedLipschitz:
     return VouchedLipschitz(admit_positive("lipschitz", lipschitz))
 
 
-_LOSSES: dict[str, tuple[Callable[..., Update], tuple[str, ...], tuple[str, ...]]] = {
+_Maker = Callable[..., Update]  # type: ignore[explicit-any]  # each has keywords of its own
+_LOSSES: dict[str, tuple[_Maker, tuple[str, ...], tuple[str, ...]]] = {
     "logistic": (logistic, ("feature_norm",), ("bias",)),
     "huber": (huber, ("feature_norm",), ("bias",)),
     "squared": (squared, ("feature_norm",), ("bias",)),

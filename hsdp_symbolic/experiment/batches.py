@@ -13,7 +13,7 @@ import numpy.typing as npt
 SCHEMES = ("fixed", "shuffle", "reshuffle", "without_replacement", "full_batch")
 
 Places = npt.NDArray[np.int64]
-Hits = Literal[True] | slice | Places | None
+Hits = Literal[True] | slice | Places | None  # type: ignore[explicit-any]  # a slice has no simpler type
 """The chains whose batch holds a record: all, some that follow each other, those at the places given, or none."""
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
 import numpy as np
 from sympy import Expr, Gt, Integer, Le, Lt, Rational, diff, exp
@@ -84,8 +83,8 @@ def claims() -> list[Claim]:
 @cache
 def _ends(label: str, epochs: int, order: int, place: int | None) -> tuple[Rational, Rational]:
     """A bound in the figures' setting, from below and from above."""
-    where: dict[str, Any] = {} if place is None else {"j0": place}
-    found = statement(label).enclose(_FIGURE, K=epochs, alpha=order, **where)
+    where = {} if place is None else {"j0": place}
+    found = statement(label).enclose_at(_FIGURE, {"K": epochs, "alpha": order, **where})
     return Rational(*found.lo.as_integer_ratio()), Rational(*found.hi.as_integer_ratio())
 
 
