@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from typing import Any
 
 from sympy import Add, Expr, Mul, Piecewise, Pow, Symbol
 
@@ -371,8 +370,8 @@ class _Search:
 
     def __init__(self, expr: Expr, box: Box, engine: Engine) -> None:
         self._expr, self._box, self._engine = expr, box, engine
-        self._least: Any = math.inf
-        self._most: Any = -math.inf
+        self._least: Fraction | float = math.inf
+        self._most: Fraction | float = -math.inf
         self._blur = Fraction(0)
         self._ticker = Ticker()
 
@@ -392,7 +391,7 @@ class _Search:
         """Whether rounding at points is large beside the range, and worth another try."""
         if any(node.on_a_grid for node in self._expr.atoms(BoundFunction)):
             return False
-        width, size = self._most - self._least, max(abs(self._least), abs(self._most))
+        width, size = self._most - self._least, max(-self._least, self._most)  # the largest of |least|, |most|
         return bool(self._blur > LOOSENESS * width and self._blur * 2**ENOUGH_BITS > size)
 
     def _corner(self, *, up: bool) -> Box:
