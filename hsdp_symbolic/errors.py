@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
 
 class HsdpError(Exception):
     """Base of every error this package raises on purpose."""
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         """As it was told, not by telling it anew: so that it crosses from one process to another."""
         return _restored, (type(self), self.args, self.__dict__)
 
 
-def _restored(kind: type[HsdpError], told: tuple[Any, ...], details: dict[str, Any]) -> HsdpError:
+def _restored(kind: type[HsdpError], told: tuple[object, ...], details: dict[str, object]) -> HsdpError:
     error = kind.__new__(kind, *told)
     error.args = told
     error.__dict__.update(details)

@@ -10,26 +10,29 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Literal, NoReturn, TypeVar
 
 from .errors import HypothesisError, MissingArgument, UnknownArgument
 from .index import scheme_of
 from .meaning import Asks, Neighbouring, Quantity, Released, Scheme, Terms
 from .setting import Setting
-from .setting.gate import admit
+from .setting.gate import Number, admit
 from .setting.letters import ARGUMENTS, LETTERS
 from .setting.parameters import PARAMETER_NAMES
 
 if TYPE_CHECKING:
+    import numpy as np
     from sympy import Expr
     from sympy.core.relational import Relational
 
-    from .evaluate.boxes import Box
+    from .evaluate.boxes import Box, Range
     from .evaluate.enclosure import Enclosure
     from .evaluate.program import Program
     from .functions.interface import BoundFunction
     from .proof.derivation import Step
+    from .setting.arrays import Array, Samples
 
+Value = TypeVar("Value", "Fraction", "Fraction | Range", "Fraction | Samples")
 FINEST = "1e-20"
 ON_A_GRID = Fraction(1, 1000)
 """A relative width that what is computed on a grid reaches in reasonable time."""
@@ -121,7 +124,7 @@ class Statement:
         used = set[str]().union(*(program.leaves for program in programs))
         return tuple(name for name in LETTERS if ("sigma2" if name == "sigma" else name) in used)
 
-    def exact(self, setting: Setting, /, **arguments: Any) -> Fraction:
+    def exact(self, setting: Setting, /, **arguments: object) -> Fraction:
         """The exact rational value; an error where it is irrational or has too many digits to write down."""
         from .evaluate.enclosure import exact
 
@@ -132,10 +135,10 @@ class Statement:
         setting: Setting,
         /,
         *,
-        rtol: Any = ...,
+        rtol: Number | None = None,
         atol: Fraction = Fraction(0),
         engine: str = "arb",
-        **arguments: Any,
+        **arguments: object,
     ) -> Enclosure:
         """An interval with exact endpoints that contains the true value, of relative width at most `rtol` (or `atol`).
 
@@ -144,6 +147,18 @@ class Statement:
         A pair stands for a range: `enclose(run, eta=("0.01", "0.03"), alpha=15)` contains the values for every η from
         0.01 to 0.03, and little more (`rtol` does not apply). The hypotheses must hold on the whole range.
         """
+        return self.enclose_at(setting, arguments, rtol=rtol, atol=atol, engine=engine)
+
+    def enclose_at(
+        self,
+        setting: Setting,
+        arguments: Mapping[str, object],
+        *,
+        rtol: Number | None = None,
+        atol: Fraction = Fraction(0),
+        engine: str = "arb",
+    ) -> Enclosure:
+        """`enclose`, with the letters in a mapping."""
         from .evaluate.enclosure import enclose
 
         if any(isinstance(value, (tuple, list)) for value in arguments.values()):
@@ -155,10 +170,10 @@ class Statement:
             arguments = {
                 name: value[0] if isinstance(value, (tuple, list)) else value for name, value in arguments.items()
             }
-        rtol = self.rtol if rtol is ... else rtol
+        rtol = self.rtol if rtol is None else rtol
         return enclose(self._program, self._admit(setting, arguments), rtol=rtol, atol=atol, engine=engine)
 
-    def box(self, setting: Setting, /, **arguments: Any) -> Box:
+    def box(self, setting: Setting, /, **arguments: object) -> Box:
         """The exact values and ranges this statement is asked for, with its hypotheses checked on all of them."""
         from .evaluate.boxes import admit_range, ends_of
         from .evaluate.enclosure import certainly
@@ -170,15 +185,15 @@ class Statement:
                 self._refuse([(h, left.simplest(), right.simplest()) for h, left, right in pairs])
         return values
 
-    def upper(self, setting: Setting, /, *, engine: str = "arb", **arguments: Any) -> float:
+    def upper(self, setting: Setting, /, *, engine: str = "arb", **arguments: object) -> float:
         """A double that is never below the true value."""
-        return self.enclose(setting, engine=engine, **arguments).upper()
+        return self.enclose_at(setting, arguments, engine=engine).upper()
 
-    def lower(self, setting: Setting, /, *, engine: str = "arb", **arguments: Any) -> float:
+    def lower(self, setting: Setting, /, *, engine: str = "arb", **arguments: object) -> float:
         """A double that is never above the true value."""
-        return self.enclose(setting, engine=engine, **arguments).lower()
+        return self.enclose_at(setting, arguments, engine=engine).lower()
 
-    def numeric(self, setting: Setting, /, **arguments: Any) -> Any:
+    def numeric(self, setting: Setting, /, **arguments: object) -> Array | np.float64:
         """A float64 value, within 1e-13 of the truth but not certified; arrays broadcast.
 
         Any letter may be an array, a list or a range. Shapes broadcast as in NumPy; 1-D arrays of different
@@ -186,7 +201,8 @@ class Statement:
         """
         from .evaluate.numeric import evaluate_over
 
-        return evaluate_over(self._program, self._admit_arrays(setting, arguments))[()]
+        found: Array | np.float64 = evaluate_over(self._program, self._admit_arrays(setting, arguments))[()]
+        return found
 
     def latex(self) -> str:
         """The statement in the paper's notation and order."""
@@ -200,7 +216,7 @@ class Statement:
 
         return render([*hypotheses(self), display(self)], "markdown")
 
-    def point(self, setting: Setting, /, **arguments: Any) -> dict[str, Fraction]:
+    def point(self, setting: Setting, /, **arguments: object) -> dict[str, Fraction]:
         """The exact value of every letter given (the noise as `sigma2`), with the hypotheses checked."""
         return self._admit(setting, arguments)
 
@@ -224,8 +240,8 @@ class Statement:
         ]
 
     def _gather(
-        self, setting: Setting, arguments: Mapping[str, Any], gate: Callable[[str, Any], Any]
-    ) -> dict[str, Any]:
+        self, setting: Setting, arguments: Mapping[str, object], gate: Callable[[str, object], Value]
+    ) -> dict[str, Value]:
         """The value of every letter this statement needs, from the setting and the call, each through `gate`."""
         if not isinstance(setting, Setting):
             raise UnknownArgument(
@@ -239,7 +255,7 @@ class Statement:
         changes = {
             name: value for name, value in gated.items() if name in PARAMETER_NAMES and isinstance(value, Fraction)
         }
-        values: dict[str, Any] = dict((setting.replace(**changes) if changes else setting).values())
+        values: dict[str, Value] = dict((setting.replace(**changes) if changes else setting).values())
         for name in gated.keys() - changes.keys():
             values.pop(name, None)
         values.update((name, value) for name, value in gated.items() if name not in changes)  # in the call's order
@@ -256,7 +272,7 @@ class Statement:
                 raise MissingArgument(self.label, name, LETTERS[name].meaning)
         return values
 
-    def _admit(self, setting: Setting, arguments: Mapping[str, Any]) -> dict[str, Fraction]:
+    def _admit(self, setting: Setting, arguments: Mapping[str, object]) -> dict[str, Fraction]:
         """Exact values for every letter, with the hypotheses checked exactly."""
         from .evaluate.enclosure import certainly, value_of
 
@@ -267,7 +283,7 @@ class Statement:
                 self._refuse([(h, left.simplest(), right.simplest()) for h, left, right in pairs])
         return values
 
-    def _admit_arrays(self, setting: Setting, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def _admit_arrays(self, setting: Setting, arguments: Mapping[str, object]) -> dict[str, Fraction | Samples]:
         """Exact scalars and float64 arrays; a hypothesis is checked exactly unless it involves an array."""
         from .evaluate.numeric import first_violation
         from .setting.arrays import admit_array, align
@@ -284,7 +300,7 @@ class Statement:
                 self._refuse(violations)
         return values
 
-    def _refuse(self, pairs: list[tuple[Relational, Any, Any]]) -> NoReturn:
+    def _refuse(self, pairs: list[tuple[Relational, object, object]]) -> NoReturn:
         """None of the alternatives of a hypothesis holds: say what was assumed, what is, and what would do."""
         assumed, remedies = [], []
         for hypothesis, _, right in pairs:

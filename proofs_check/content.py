@@ -19,8 +19,6 @@ from sympy.core.function import AppliedUndef
 from sympy.core.singleton import Singleton
 from sympy.logic.boolalg import Boolean
 
-from hsdp_symbolic import Setting
-
 COVERED = ("hsdp_symbolic", "proofs_check", "sympy", "fractions", "builtins")
 """Where classes may come from: what is outside is not in the fingerprint, and may change behind our back."""
 
@@ -56,8 +54,6 @@ class _Content:
             return [name, thing.name]
         if isinstance(thing, Fraction):
             return [name, str(thing)]
-        if type(thing) is Setting:
-            return [name, *([letter, value] for letter, value in sorted(thing.exact_strings().items()))]
         if is_dataclass(thing):
             return [name, *([field.name, self.of(getattr(thing, field.name))] for field in fields(thing))]
         if type(thing) in (tuple, list):

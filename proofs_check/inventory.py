@@ -56,6 +56,10 @@ class Item:
     quote: str
 
 
+Found = tuple[int, int, list[Item]]
+"""From where to where the prose is taken up, and the items found there."""
+
+
 def read(text: str) -> list[Item]:
     """All items of a LaTeX source, in order."""
     return sorted(_Reader(text).items(), key=lambda item: item.line)
@@ -80,37 +84,58 @@ class _Reader:
 
     def items(self) -> Iterator[Item]:
         prose = self._text
-        for start, end, inner in _commands(self._text, "pgfplotsset"):
-            for match in re.finditer(r"(\w+)\([^)]*\)\s*=.*?;", inner, re.S):
-                yield self._item("function", start + match.start(), match.group())
-            prose = _blank(prose, start, end)
-        for start, end, _, inner in self._environments(("tikzpicture",)):
-            yield from self._figure(start, inner)
-            prose = _blank(prose, start, end)
-        for start, end, _, inner in self._environments(("algorithmic",)):
-            for offset, line in _lines_of_algorithm(inner):
-                yield self._item("algorithm", start + offset, line)
-            prose = _blank(prose, start, end)
-        for start, _, kind, inner in self._environments(_THEOREMS):
-            outside = re.sub(
-                r"\\begin\{align\}.*?\\end\{align\}", "", inner, flags=re.S
-            )  # not the label of a formula in it
-            yield self._item(kind.removeprefix("rep"), start, inner, _label(outside))
-        for start, end, _, inner in self._environments(_DISPLAYS):
-            for offset, line in _lines_of_display(inner):
-                yield self._item("display", start + offset, line, _label(line) or _label(inner))
-            prose = _blank(prose, start, end)
-        for start, end, inner in _commands(self._text, "footnote", "footnotetext"):
-            yield self._item("footnote", start, inner)
-            prose = _blank(prose, start, end)
-        for start, end, inner in _commands(self._text, "caption"):
-            yield self._item("caption", start, inner)
-            prose = _blank(prose, start, end)
+        for read in (
+            self._functions,
+            self._figures,
+            self._algorithms,
+            self._theorems,
+            self._displays,
+            self._notes,
+        ):
+            for start, end, found in read():
+                yield from found
+                prose = _blank(prose, start, end)
         for match in _FURNITURE.finditer(prose):
             prose = _blank(prose, *match.span())
         for offset, sentence in _sentences(prose):
             if _is_quantitative(sentence):
                 yield self._item("sentence", offset, sentence)
+
+    def _functions(self) -> Iterator[Found]:
+        for start, end, inner in _commands(self._text, "pgfplotsset"):
+            matches = re.finditer(r"(\w+)\([^)]*\)\s*=.*?;", inner, re.S)
+            yield start, end, [self._item("function", start + match.start(), match.group()) for match in matches]
+
+    def _figures(self) -> Iterator[Found]:
+        for start, end, _, inner in self._environments(("tikzpicture",)):
+            yield start, end, list(self._figure(start, inner))
+
+    def _algorithms(self) -> Iterator[Found]:
+        for start, end, _, inner in self._environments(("algorithmic",)):
+            lines = _lines_of_algorithm(inner)
+            yield start, end, [self._item("algorithm", start + offset, line) for offset, line in lines]
+
+    def _theorems(self) -> Iterator[Found]:
+        """Theorems, of which nothing is taken out of the prose: their sentences count too."""
+        for start, _, kind, inner in self._environments(_THEOREMS):
+            outside = re.sub(
+                r"\\begin\{align\}.*?\\end\{align\}", "", inner, flags=re.S
+            )  # not the label of a formula in it
+            yield start, start, [self._item(kind.removeprefix("rep"), start, inner, _label(outside))]
+
+    def _displays(self) -> Iterator[Found]:
+        for start, end, _, inner in self._environments(_DISPLAYS):
+            lines = _lines_of_display(inner)
+            yield (
+                start,
+                end,
+                [self._item("display", start + offset, line, _label(line) or _label(inner)) for offset, line in lines],
+            )
+
+    def _notes(self) -> Iterator[Found]:
+        for kind, names in (("footnote", ("footnote", "footnotetext")), ("caption", ("caption",))):
+            for start, end, inner in _commands(self._text, *names):
+                yield start, end, [self._item(kind, start, inner)]
 
     def _figure(self, start: int, inner: str) -> Iterator[Item]:
         for match in re.finditer(r"\\addplot[^;]*;|\\node[^;]*;|\\addlegendentry\{.*", inner):

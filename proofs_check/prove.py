@@ -7,7 +7,6 @@ anyone can walk them again, with the other engine, and check each piece (`replay
 
 from __future__ import annotations
 
-import heapq
 import itertools
 import json
 import re
@@ -16,7 +15,6 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from sympy import Add, Expr, Or
 from sympy.core.relational import Relational
@@ -37,6 +35,7 @@ from hsdp_symbolic.evaluate.boxes import (
     vertices,
     widest,
 )
+from hsdp_symbolic.evaluate.branch_and_bound import branch_and_bound
 from hsdp_symbolic.evaluate.enclosure import Enclosure, certainly, enclose, value_of
 from hsdp_symbolic.evaluate.program import compile_expression
 from hsdp_symbolic.files import require_writable, write_atomically
@@ -126,7 +125,7 @@ class BoxProof:
     def save(self, path: str | Path) -> None:
         """Write the certificate; it holds everything `replay` and a later `prove_over` need."""
         point = self.counterexample
-        record: dict[str, Any] = {
+        record: dict[str, object] = {
             "format": FORMAT,
             "claim": self.claim,
             "box": {name: _plain(value) for name, value in sorted(self.box.items())},
@@ -158,7 +157,7 @@ class BoxProof:
 
 
 def prove_over(
-    box: Mapping[str, Any],
+    box: Mapping[str, object],
     claim: str | Inequality,
     *,
     budget: int = DEFAULT_BUDGET,
@@ -272,39 +271,43 @@ class _Prover:
 
         `proof` is consistent whenever this is left; it counts as proved only if every piece was checked in this run.
         """
-        ticker, number = Ticker(), itertools.count()
+        ticker = Ticker()
         root = _Piece.tree(proof.box, proof.cuts)
         proof.verdict, proof.counterexample = Verdict.UNDECIDED, None
         settled = [piece for piece in root.walk() if piece.mark in (OK, OUTSIDE)]
-        waiting = [(piece.depth, next(number), piece) for piece in root.walk() if piece.mark == OPEN]
-        heapq.heapify(waiting)
+        waiting = [piece for piece in root.walk() if piece.mark == OPEN]
         try:
             for checked, piece in enumerate(settled):
                 ticker.say(f"{proof.claim}: {checked} of {len(settled)} pieces checked again")
                 if self.decide(piece.box) != piece.mark:
                     piece.mark = OPEN
-                    heapq.heappush(waiting, (piece.depth, next(number), piece))
-            for used in range(budget):
-                if not waiting:
-                    break
-                ticker.say(f"{proof.claim}: {used} pieces examined, {len(waiting)} open")
-                _, _, piece = heapq.heappop(waiting)
-                piece.mark = self.decide(piece.box)
-                if piece.mark != OPEN:
-                    continue
-                for point in (centre(piece.box), *itertools.islice(vertices(piece.box), MOST_VERTICES)):
-                    if self.fails_at(point):
-                        proof.verdict, proof.counterexample = Verdict.REFUTED, point
-                        return
-                if ranged(piece.box):
-                    piece.cut(self._choose(piece.box))
-                    for part in piece.parts:
-                        heapq.heappush(waiting, (part.depth, next(number), part))
+                    waiting.append(piece)
+            branch_and_bound(
+                waiting,
+                rank=lambda piece: piece.depth,
+                cut=lambda piece: self._examine(piece, proof),
+                enough=lambda *_: proof.verdict is Verdict.REFUTED,
+                budget=budget,
+                report=lambda used, left: ticker.say(f"{proof.claim}: {used} pieces examined, {left} open"),
+            )
             if all(piece.mark != OPEN for piece in root.walk()):
                 proof.verdict = Verdict.PROVED
         finally:
             proof.cuts = [piece.mark for piece in root.walk()]
             ticker.clear()
+
+    def _examine(self, piece: _Piece, proof: BoxProof) -> tuple[_Piece, ...]:
+        """Mark a piece; if that leaves it open, look for a counterexample in it, or cut it: its parts."""
+        piece.mark = self.decide(piece.box)
+        if piece.mark != OPEN:
+            return ()
+        for point in (centre(piece.box), *itertools.islice(vertices(piece.box), MOST_VERTICES)):
+            if self.fails_at(point):
+                proof.verdict, proof.counterexample = Verdict.REFUTED, point
+                return ()
+        if ranged(piece.box):
+            piece.cut(self._choose(piece.box))
+        return piece.parts
 
     def decide(self, box: Box) -> str:
         """OK if the claim is certain on the whole box, OUTSIDE if a hypothesis fails on all of it, OPEN otherwise.
@@ -321,7 +324,7 @@ class _Prover:
             if inside and self._holds(box):
                 return OK
         if not ranged(box) and inside:
-            return OK if self._certain(box, self._claim.relation) else OPEN
+            return OK if self._certain(centre(box), self._claim.relation) else OPEN
         return OPEN
 
     def _assured(self, alternatives: tuple[Relational, ...], box: Box) -> bool:
@@ -386,7 +389,7 @@ class _Prover:
                 return False
         return self._certain(values, _OPPOSITE[self._claim.relation])
 
-    def _certain(self, point: Mapping[str, Any], relation: str) -> bool:
+    def _certain(self, point: Mapping[str, Fraction], relation: str) -> bool:
         sides = (self._claim.left, self._claim.right)
         return certainly(relation, *(enclose(compile_expression(s), point, engine=self._name) for s in sides))
 
@@ -395,7 +398,7 @@ _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 _ONE = Enclosure(Fraction(1), Fraction(1))
 
 
-def _admit_box(box: Mapping[str, Any], claim: Inequality) -> Box:
+def _admit_box(box: Mapping[str, object], claim: Inequality) -> Box:
     values: dict[str, Fraction | Range] = {}
     for name, value in box.items():
         if name not in LETTERS and name != "sigma_squared":
@@ -427,7 +430,7 @@ def _plain(value: Fraction | Range) -> str | list[str]:
     return [str(value.lo), str(value.hi)] if isinstance(value, Range) else str(value)
 
 
-def _restored(name: str, value: Any) -> Fraction | Range:
+def _restored(name: str, value: object) -> Fraction | Range:
     return admit_range(_gate(name), value)
 
 

@@ -14,7 +14,6 @@ from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
 
 from hsdp_symbolic import Setting
 from hsdp_symbolic.catalogue import statements
@@ -25,6 +24,7 @@ from hsdp_symbolic.setting.letters import ARGUMENTS
 from hsdp_symbolic.statement import Statement
 
 CHUNK = 250
+Exact = int | Fraction
 TRUTH_RTOL = Fraction(1, 10**45)
 
 
@@ -100,14 +100,14 @@ def _chunk(task: tuple[int, int]) -> Tally:
     return tally
 
 
-def compare(found: Statement, run: Setting, extra: dict[str, Any]) -> str:
+def compare(found: Statement, run: Setting, extra: dict[str, Exact]) -> str:
     """What is wrong with the certified views at one setting; empty if nothing is."""
-    bracket = found.enclose(run, **extra)
+    bracket = found.enclose_at(run, extra)
     if found.rtol != "1e-20":  # known on a grid only: another grid must agree
-        other = found.enclose(run, rtol="1/400", **extra)
+        other = found.enclose_at(run, extra, rtol="1/400")
         return "" if bracket.overlaps(other) else f"{other} on a finer grid, outside {bracket}"
     finer = min(TRUTH_RTOL, bracket.relative_width / 10**6) or TRUTH_RTOL
-    truth = found.enclose(run, rtol=finer, engine="mpmath", **extra)
+    truth = found.enclose_at(run, extra, rtol=finer, engine="mpmath")
     if not (bracket.lo <= truth.hi and truth.lo <= bracket.hi):
         return f"truth {truth} outside {bracket}"
     if bracket.lo < bracket.hi and not (bracket.lo <= truth.lo and truth.hi <= bracket.hi):
@@ -128,7 +128,7 @@ def _rounding(double: float, truth: Enclosure, *, up: bool) -> str:
     return ""
 
 
-def _draw(rng: random.Random, found: Statement) -> dict[str, Any]:
+def _draw(rng: random.Random, found: Statement) -> dict[str, Exact]:
     """A value for every letter a statement needs, log-uniform, with its limits (and hypotheses) mostly respected."""
 
     def between(low: float, high: float) -> Fraction:
@@ -144,7 +144,7 @@ def _draw(rng: random.Random, found: Statement) -> dict[str, Any]:
     step = rng.choice([between(1e-15, 0.98), between(1e-3, 0.98)])
     orders = [1 + between(1e-6, slow.get("order", 1e5)), Fraction(count(2, slow.get("order", 1e5)))]
     order = rng.choice(orders)
-    drawn: dict[str, Callable[[], Any]] = {
+    drawn: dict[str, Callable[[], Exact]] = {
         "n": lambda: batches * b + rng.randrange(b),
         "b": lambda: b,
         "K": lambda: count(1, slow.get("epochs", 1e12)),
@@ -190,7 +190,7 @@ _SLOW: dict[str, dict[str, float]] = {
 """Limits for what mpmath sums or iterates term by term; all other letters, and statements, roam freely."""
 
 
-def _split(case: dict[str, Any]) -> tuple[Setting, dict[str, Any]]:
+def _split(case: dict[str, Exact]) -> tuple[Setting, dict[str, Exact]]:
     extra = {letter.name for letter in ARGUMENTS}
     run = {name: value for name, value in case.items() if name not in extra}
     return Setting(**run), {name: value for name, value in case.items() if name in extra}

@@ -272,3 +272,15 @@ def test_errors_cross_from_one_process_to_another():
         assert type(again) is type(error)
         assert str(again) == str(error)
         assert vars(again) == vars(error)
+
+
+def test_a_setting_with_long_numbers_can_be_changed():
+    run = Setting(eta=Fraction(10**1500 + 1, 10**1501), sigma=Fraction(1, 3**2000))
+    assert run.replace(K=3)["eta"] == run["eta"]
+    assert run.replace(K=3)["sigma2"] == run["sigma2"]
+
+
+def test_nothing_of_a_setting_can_be_deleted():
+    run = Setting(**GOOD)
+    with pytest.raises(AttributeError, match="replace"):
+        del run.K

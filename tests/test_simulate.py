@@ -30,6 +30,7 @@ from hsdp_symbolic.experiment.attack import (
     worst_instance,
     wrong_bounds,
 )
+from hsdp_symbolic.experiment.batches import SCHEMES
 from hsdp_symbolic.experiment.bound_and_truth import compare
 from hsdp_symbolic.experiment.losses import ClippedLogistic, Custom, Huber, Quadratic, RidgeLogistic, measure
 from hsdp_symbolic.experiment.renyi import (
@@ -41,7 +42,7 @@ from hsdp_symbolic.experiment.renyi import (
     plug_in,
     rao_blackwell,
 )
-from hsdp_symbolic.experiment.simulate import CHUNK, SCHEMES, Chains, Experiment, simulate
+from hsdp_symbolic.experiment.simulate import CHUNK, Chains, Experiment, simulate
 
 LOSS = Quadratic(1.0, 4.0)
 SHAPE = {"eta": 0.02, "sigma": 2.0}

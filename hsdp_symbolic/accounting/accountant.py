@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, MutableMapping
 from copy import deepcopy
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..errors import ArgumentError
 from ..meaning import Scheme
@@ -26,6 +26,7 @@ from .several import Part, Total, delta_of_all, epsilon_of_all
 
 if TYPE_CHECKING:
     from ..statement import Statement
+    from .guarantee import Refuse
 
 MECHANISM = "hidden_state"
 _WHAT_COMPOSES = (
@@ -62,7 +63,7 @@ class HiddenStateAccountant:
     1.048812
     """
 
-    history: list[tuple[Any, Any, int]]
+    history: list[tuple[object, object, int]]
     """(noise multiplier, sample rate, number of steps), as in Opacus."""
 
     def __init__(
@@ -71,16 +72,16 @@ class HiddenStateAccountant:
         scheme: str,
         n: int | None = None,
         batch_size: int | None = None,
-        learning_rate: Any = None,
-        max_grad_norm: Any = None,
-        clip_norm: Any = None,
-        weight_decay: Any = None,
-        loss: Any = None,
-        optimizer: Any = None,
-        leftover: Any = None,
-        divisor: Any = None,
-        lam: Any = None,
-        beta: Any = None,
+        learning_rate: object = None,
+        max_grad_norm: object = None,
+        clip_norm: object = None,
+        weight_decay: object = None,
+        loss: object = None,
+        optimizer: object = None,
+        leftover: object = None,
+        divisor: object = None,
+        lam: object = None,
+        beta: object = None,
         neighbouring: str | None = None,
         released: bool = False,
     ) -> None:
@@ -98,7 +99,7 @@ class HiddenStateAccountant:
         batch_size = None if batch_size is None else admit_count("batch_size", batch_size)
         if self.scheme is Scheme.FULL_BATCH and batch_size != n:
             raise ArgumentError("batch_size", batch_size, f"a full batch holds all n = {n} records", "leave it out")
-        self._facts: dict[str, Any] = {
+        self._facts: dict[str, object] = {
             "learning_rate": learning_rate,
             "max_grad_norm": max_grad_norm,
             "clip_norm": clip_norm,
@@ -117,7 +118,7 @@ class HiddenStateAccountant:
         run = self._run(1, self._usual_rate() or 1, 1)  # so that bad facts are refused now
         bounds_for(run, self.scheme, self.neighbouring, _nothing)
 
-    def step(self, *, noise_multiplier: Any, sample_rate: Any) -> None:
+    def step(self, *, noise_multiplier: object, sample_rate: object) -> None:
         """One update was made with this noise and sample rate."""
         to_fraction("noise_multiplier", noise_multiplier)
         exact_rate(sample_rate)
@@ -144,7 +145,7 @@ class HiddenStateAccountant:
         self._released_after = len(self)
 
     def get_epsilon(
-        self, delta: Any, *, orders: Iterable[Any] | None = None, alphas: Iterable[Any] | None = None
+        self, delta: object, *, orders: Iterable[object] | None = None, alphas: Iterable[object] | None = None
     ) -> float:
         """The certified ε of the steps so far; 0 before the first. `alphas` is Opacus' name for `orders`."""
         if not self.history:
@@ -154,25 +155,29 @@ class HiddenStateAccountant:
             raise ArgumentError("alphas", alphas, "orders is given too", "give one of the two")
         return self.guarantee(delta, orders=alphas if orders is None else orders).epsilon
 
-    def get_delta(self, epsilon: Any, *, orders: Iterable[Any] | None = None) -> float:
+    def get_delta(self, epsilon: object, *, orders: Iterable[object] | None = None) -> float:
         """The certified δ of the steps so far, at `epsilon`; 0 before the first."""
         if not self.history:
             admit_epsilon("epsilon", epsilon)
             return 0.0
-        parts, options = self._parts(), self._options(orders)
+        parts, relation, refuse = self._parts(), self.neighbouring, self._refuse()
         if len(parts) > 1:
-            return delta_of_all(parts, epsilon=epsilon, **options).delta
-        return delta(parts[0].run, epsilon=epsilon, scheme=self.scheme, **options).delta
+            return delta_of_all(parts, epsilon=epsilon, neighbouring=relation, orders=orders, refuse=refuse).delta
+        (part,) = parts
+        return delta(
+            part.run, epsilon=epsilon, scheme=self.scheme, neighbouring=relation, orders=orders, refuse=refuse
+        ).delta
 
-    def guarantee(self, delta: Any, *, orders: Iterable[Any] | None = None) -> Guarantee | Total:
+    def guarantee(self, delta: object, *, orders: Iterable[object] | None = None) -> Guarantee | Total:
         """As `get_epsilon`, with the bound used, its hypotheses and all that was considered.
 
         Most hidden-state bounds hold at the end of an epoch. Within one, composition may be all there is: see `note`.
         """
-        parts, options = self._parts(), self._options(orders)
+        parts, relation, refuse = self._parts(), self.neighbouring, self._refuse()
         if len(parts) > 1:
-            return epsilon_of_all(parts, delta=delta, **options)
-        return epsilon(parts[0].run, delta=delta, scheme=self.scheme, **options)
+            return epsilon_of_all(parts, delta=delta, neighbouring=relation, orders=orders, refuse=refuse)
+        (part,) = parts
+        return epsilon(part.run, delta=delta, scheme=self.scheme, neighbouring=relation, orders=orders, refuse=refuse)
 
     def __len__(self) -> int:
         """Number of steps so far."""
@@ -182,40 +187,29 @@ class HiddenStateAccountant:
     def mechanism(cls) -> str:
         return MECHANISM
 
-    def state_dict(self, destination: MutableMapping[str, Any] | None = None) -> MutableMapping[str, Any]:
+    def state_dict(self, destination: MutableMapping[str, object] | None = None) -> MutableMapping[str, object]:
         """The history, for a checkpoint; the facts given at construction are not part of it, but are compared."""
-        found: MutableMapping[str, Any] = OrderedDict() if destination is None else destination
+        found: MutableMapping[str, object] = OrderedDict() if destination is None else destination
         found["history"] = deepcopy(self.history)
         found["mechanism"] = self.mechanism()
         found["released_after"] = self._released_after
         found["facts"] = self._fingerprint()
         return found
 
-    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+    def load_state_dict(self, state_dict: Mapping[str, object]) -> None:
         """Restore a history saved by an accountant of the same facts, or raise."""
-        if not isinstance(state_dict, Mapping) or not {"history", "mechanism"} <= state_dict.keys():
-            raise ArgumentError("state_dict", state_dict, "no saved accountant", "pass what state_dict() returned")
-        shapes = {"history": list, "mechanism": str, "facts": Mapping, "released_after": int | None}
-        for name, shape in shapes.items():
-            if not isinstance(state_dict.get(name), shape):
-                problem = f"its {name} is damaged or missing"
-                raise ArgumentError("state_dict", state_dict.get(name), problem, "pass what state_dict() returned")
-        if state_dict["mechanism"] != self.mechanism():
+        history, mechanism, facts, released_after = _saved(state_dict)
+        if mechanism != self.mechanism():
             raise ArgumentError(
-                "state_dict",
-                state_dict["mechanism"],
-                "saved by another kind of accountant",
-                "load it into one of that kind",
+                "state_dict", mechanism, "saved by another kind of accountant", "load it into one of that kind"
             )
-        facts = state_dict["facts"]
         for name, value in self._fingerprint().items():
             if facts.get(name) != value:
                 raise ArgumentError(
                     "state_dict", facts.get(name), f"its {name} differs from {value}", "use the same facts for one run"
                 )
         before = self.history, self._released_after
-        self.history = [_entry(entry) for entry in state_dict["history"]]
-        self._released_after = state_dict.get("released_after")
+        self.history, self._released_after = [_entry(entry) for entry in history], released_after
         try:
             if self.history:
                 self._parts()
@@ -236,8 +230,9 @@ class HiddenStateAccountant:
             **run.setting.replace(K=None).exact_strings(),
         }
 
-    def _options(self, orders: Iterable[Any] | None) -> dict[str, Any]:
-        return {"neighbouring": self.neighbouring, "orders": orders, "refuse": _hidden if self.released else None}
+    def _refuse(self) -> Refuse | None:
+        """What rules out statements about a hidden state, where every iterate is released."""
+        return _hidden if self.released else None
 
     def _batches(self) -> int:
         if self._n is None or self._batch_size is None:
@@ -247,7 +242,7 @@ class HiddenStateAccountant:
     def _usual_rate(self) -> Fraction | None:
         return None if self._n is None or self._batch_size is None else Fraction(self._batch_size, self._n)
 
-    def _check_change(self, noise_multiplier: Any, sample_rate: Any) -> None:
+    def _check_change(self, noise_multiplier: object, sample_rate: object) -> None:
         """Whether the parameters of a step may differ from those before."""
         noise, rate, _ = self.history[-1]
         name, old, new = (
@@ -280,7 +275,7 @@ class HiddenStateAccountant:
                 )
         return parts
 
-    def _run(self, noise_multiplier: Any, sample_rate: Any, steps: Any) -> TrainingRun:
+    def _run(self, noise_multiplier: object, sample_rate: object, steps: object) -> TrainingRun:
         facts = {name: value for name, value in self._facts.items() if value is not None}
         if self.scheme is Scheme.POISSON:  # composition, which does not depend on a fixed divisor
             divisor = facts.pop("divisor", None)
@@ -294,7 +289,7 @@ class HiddenStateAccountant:
         self._check_rate(sample_rate)
         return run
 
-    def _check_rate(self, sample_rate: Any) -> None:
+    def _check_rate(self, sample_rate: object) -> None:
         """A sample rate that is not the one of `n` and `batch_size` means that the batches are not what was said."""
         rate, usual = exact_rate(sample_rate), self._usual_rate()
         if usual is None:
@@ -316,7 +311,25 @@ def _nothing(found: Statement) -> str:
     return "only the facts of the run are looked at"
 
 
-def _entry(entry: object) -> tuple[Any, Any, int]:
+def _saved(state_dict: object) -> tuple[list[object], str, Mapping[str, object], int | None]:
+    """History, mechanism, facts and what was released, of a saved accountant that may be damaged."""
+    if not isinstance(state_dict, Mapping) or not {"history", "mechanism"} <= state_dict.keys():
+        raise ArgumentError("state_dict", state_dict, "no saved accountant", "pass what state_dict() returned")
+    history, mechanism = state_dict["history"], state_dict["mechanism"]
+    facts, released_after = state_dict.get("facts"), state_dict.get("released_after")
+    for name, value, shape in (
+        ("history", history, list),
+        ("mechanism", mechanism, str),
+        ("facts", facts, Mapping),
+        ("released_after", released_after, int | None),
+    ):
+        if not isinstance(value, shape):
+            problem = f"its {name} is damaged or missing"
+            raise ArgumentError("state_dict", value, problem, "pass what state_dict() returned")
+    return history, mechanism, state_dict["facts"], released_after
+
+
+def _entry(entry: object) -> tuple[object, object, int]:
     """One entry of a history that may have been written by others."""
     if not isinstance(entry, (tuple, list)) or len(entry) != 3:
         raise ArgumentError("history", entry, "no entry of a history", "give (noise_multiplier, sample_rate, steps)")

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
 
 from ..errors import ArgumentError, HsdpError
 from ..progress import Ticker
@@ -34,7 +33,7 @@ _WIDEST = 300.0
 _SCAN = 48
 SMALLEST_TARGET = Fraction(1, 10**100)
 
-Make = Callable[[Any], TrainingRun]
+Make = Callable[[Fraction | int], TrainingRun]
 
 
 class Unreachable(ArgumentError):
@@ -71,14 +70,14 @@ def calibrate(
     run: Setting | TrainingRun | None = None,
     /,
     *,
-    target_epsilon: Any,
-    delta: Any,
+    target_epsilon: object,
+    delta: object,
     scheme: str,
     solve_for: str = "noise_multiplier",
     neighbouring: str | None = None,
-    orders: Iterable[Any] | None = None,
+    orders: Iterable[object] | None = None,
     effort: str = "normal",
-    **parameters: Any,
+    **parameters: object,
 ) -> Calibration:
     """The smallest noise, largest K, largest batch size or smallest λ that meets (target_epsilon, delta).
 
@@ -98,7 +97,7 @@ def calibrate(
     listed = None if orders is None else tuple(orders)
     one_grid = replace(admit_effort(effort), close=0)  # another grid gives another value, and ε would jump
 
-    def certified(value: Any) -> Guarantee:
+    def certified(value: Fraction | int) -> Guarantee:
         return epsilon(
             make(value), delta=probability, scheme=scheme, neighbouring=neighbouring, orders=listed, effort=one_grid
         )
@@ -112,7 +111,7 @@ def calibrate(
     return problem.largest_batch() if solve_for == "b" else problem.smallest_convexity()
 
 
-def _maker(run: Setting | TrainingRun | None, solve_for: str, parameters: dict[str, Any]) -> Make:
+def _maker(run: Setting | TrainingRun | None, solve_for: str, parameters: dict[str, object]) -> Make:
     """The run as a function of the parameter solved for."""
     if not isinstance(solve_for, str) or solve_for not in SOLVABLE:
         raise ArgumentError("solve_for", solve_for, "cannot be solved for", f"use one of {', '.join(SOLVABLE)}")
@@ -126,7 +125,7 @@ def _maker(run: Setting | TrainingRun | None, solve_for: str, parameters: dict[s
             raise ArgumentError("solve_for", solve_for, "a Setting has sigma instead", "use solve_for='sigma'")
         changes = "sigma_squared" if solve_for == "sigma" else solve_for
 
-        def changed(value: Any) -> TrainingRun:
+        def changed(value: Fraction | int) -> TrainingRun:
             setting = told.setting.replace(**{changes: value**2 if solve_for == "sigma" else value})
             return replace(told, setting=setting)
 
@@ -146,11 +145,11 @@ def _maker(run: Setting | TrainingRun | None, solve_for: str, parameters: dict[s
 class _Problem:
     solve_for: str
     target: Fraction
-    certified: Callable[[Any], Guarantee]
+    certified: Callable[[Fraction | int], Guarantee]
     make: Make
     scheme: str
     neighbouring: str | None
-    given: Any
+    given: object
 
     def meets(self, found: Guarantee) -> bool:
         return found.epsilon <= self.target  # a double against a rational: exact
@@ -159,11 +158,11 @@ class _Problem:
         slack = float(self.target) - found.epsilon
         return 0 <= slack <= TOLERANCE * min(1.0, float(self.target)) / 2
 
-    def answer(self, value: Any, found: Guarantee, *, monotone: bool, every: bool = False) -> Calibration:
+    def answer(self, value: Fraction | int, found: Guarantee, *, monotone: bool, every: bool = False) -> Calibration:
         assert self.meets(found)
         return Calibration(self.solve_for, value, float(self.target), found, monotone, every)
 
-    def is_monotone(self, value: Any, letter: str, direction: int) -> bool:
+    def is_monotone(self, value: Fraction | int, letter: str, direction: int) -> bool:
         """Whether every bound for this run is proved to move in the wanted direction."""
         from .. import symbols
         from ..evaluate.trend import trend
@@ -256,7 +255,7 @@ class _Problem:
                 bad = middle
         return self.answer(good, kept, monotone=monotone)
 
-    def _or_none(self, value: Any) -> Guarantee | None:
+    def _or_none(self, value: Fraction | int) -> Guarantee | None:
         try:
             return self.certified(value)
         except HsdpError:

@@ -6,11 +6,11 @@ A statement joins by having a `scheme`; nothing here names the theorems, so that
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..catalogue import labels, scheme_of, statement
 from ..errors import ArgumentError, HsdpError, MissingArgument, TooManySteps
@@ -48,7 +48,7 @@ class Bound:
 
     statement: Statement
     setting: Setting
-    places: tuple[Mapping[str, Any], ...]
+    places: tuple[Mapping[str, int], ...]
     scale: Fraction
     neighbouring: Neighbouring
     why: str = ""
@@ -83,9 +83,9 @@ class Bound:
         """R_α, bracketed; an error where the statement's hypotheses fail."""
         # (α − 1)·R is what matters: digits of a tiny R below that are not worth their time.
         atol = NEGLIGIBLE / (alpha * max(Fraction(1), self.scale))
-        given: dict[str, Any] = {} if self.rtol is None else {"rtol": self.rtol}
         found = [
-            self.statement.enclose(self.setting, alpha=alpha, atol=atol, **given, **place) for place in self.places
+            self.statement.enclose_at(self.setting, {"alpha": alpha, **place}, rtol=self.rtol, atol=atol)
+            for place in self.places
         ]
         return Enclosure(self.scale * max(each.lo for each in found), self.scale * max(each.hi for each in found))
 
@@ -243,7 +243,7 @@ def _check_length(found: Statement, setting: Setting) -> None:
             raise TooManySteps(steps, "a recursion")
 
 
-def _places(found: Statement, setting: Setting) -> tuple[Mapping[str, Any], ...]:
+def _places(found: Statement, setting: Setting) -> tuple[Mapping[str, int], ...]:
     """The batches among which the worst is, for a statement about a record in batch j0."""
     if "j0" not in found.needs:
         return ({},)
@@ -258,7 +258,7 @@ def _places(found: Statement, setting: Setting) -> tuple[Mapping[str, Any], ...]
     return tuple({"j0": place} for place in candidates)
 
 
-def _worst_places(found: Statement, last: int) -> Any:
+def _worst_places(found: Statement, last: int) -> Sequence[int] | None:
     """The batches that can be worst by the proved trend of the statement in j0; None if it is unknown."""
     from sympy import Eq, Piecewise
 

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
 
 from ..errors import ArgumentError, HsdpError
 from ..progress import Ticker
@@ -57,11 +56,11 @@ def compare(
     run: Setting | TrainingRun,
     /,
     *,
-    delta: Any,
+    delta: object,
     scheme: str,
     epochs: Iterable[int] | None = None,
     neighbouring: str | None = None,
-    orders: Iterable[Any] | None = None,
+    orders: Iterable[object] | None = None,
     effort: str = "normal",
 ) -> Comparison:
     """ε at `delta` by every statement that covers `scheme`, for each number of epochs.

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from ..arithmetic.doubles import double_above
 from ..errors import ArgumentError
@@ -96,7 +96,7 @@ def _bracket_of(R: object) -> Enclosure:
     return Enclosure(point, point)
 
 
-def epsilon_at(R: Any, *, order: Any, delta: Any, conversion: Form = "best") -> Enclosure:
+def epsilon_at(R: object, *, order: object, delta: object, conversion: Form = "best") -> Enclosure:
     """ε at `delta` from the Rényi divergence `R` (a number or an `Enclosure`) of `order`; never below 0.
 
     δ = 0 is refused: a divergence of finite order says nothing about it.
@@ -112,7 +112,7 @@ def epsilon_at(R: Any, *, order: Any, delta: Any, conversion: Form = "best") -> 
     return Enclosure(max(low, Fraction(0)), max(high, Fraction(0)))
 
 
-def delta_at(R: Any, *, order: Any, epsilon: Any) -> Enclosure:
+def delta_at(R: object, *, order: object, epsilon: object) -> Enclosure:
     """δ at `epsilon` from the Rényi divergence `R` (a number or an `Enclosure`) of `order`; never above 1.
 
     >>> 8.5e-8 < delta_at("0.1", order=15, epsilon=1).upper() < 8.6e-8

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from ..arithmetic.doubles import double_below
 from ..errors import ArgumentError, HsdpError
@@ -99,8 +99,8 @@ class Candidates:
 
 def bounds_for(
     run: Setting | TrainingRun,
-    scheme: Any,
-    neighbouring: Any = None,
+    scheme: object,
+    neighbouring: object = None,
     refuse: Refuse | None = None,
     effort: Effort = NORMAL,
 ) -> Candidates:
@@ -169,10 +169,10 @@ def epsilon(
     run: Setting | TrainingRun,
     /,
     *,
-    delta: Any,
+    delta: object,
     scheme: str,
     neighbouring: str | None = None,
-    orders: Iterable[Any] | None = None,
+    orders: Iterable[object] | None = None,
     conversion: Form = "best",
     certify_minimum: bool = False,
     refuse: Refuse | None = None,
@@ -198,10 +198,10 @@ def delta(
     run: Setting | TrainingRun,
     /,
     *,
-    epsilon: Any,
+    epsilon: object,
     scheme: str,
     neighbouring: str | None = None,
-    orders: Iterable[Any] | None = None,
+    orders: Iterable[object] | None = None,
     refuse: Refuse | None = None,
     effort: str | Effort = "normal",
 ) -> Guarantee:
@@ -211,11 +211,11 @@ def delta(
 
 
 def _guarantee(
-    run: Any,
+    run: Setting | TrainingRun,
     goal: Goal,
-    scheme: Any,
-    neighbouring: Any,
-    orders: Any,
+    scheme: str,
+    neighbouring: str | None,
+    orders: Iterable[object] | None,
     certify_minimum: bool,
     refuse: Refuse | None,
     effort: Effort,

@@ -9,13 +9,12 @@ moves a sum of gradients of norm at most C by up to 2C, so S_g = 2C; adding or r
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
 from ..errors import ArgumentError
 from ..setting import Setting
-from ..setting.gate import admit_positive, to_fraction
+from ..setting.gate import admit, admit_positive, to_fraction
 from ..setting.letters import LARGEST_EXPONENT
-from .run import TrainingRun, admit_count, admit_leftover, batches_in
+from .run import TrainingRun, admit_count, admit_divisor, admit_leftover, batches_in
 from .update import Clipped, Update, admit_loss
 
 REPLACE_ONE_FACTOR = 2
@@ -71,22 +70,22 @@ def exact_rate(sample_rate: object) -> Fraction:
 
 def training_run(
     *,
-    noise_multiplier: Any,
-    max_grad_norm: Any = None,
-    clip_norm: Any = None,
-    sample_rate: Any = None,
-    batch_size: Any = None,
-    n: Any = None,
-    steps: Any = None,
-    epochs: Any = None,
-    learning_rate: Any = None,
-    weight_decay: Any = None,
-    loss: Any = None,
-    optimizer: Any = "sgd",
-    leftover: Any = None,
-    divisor: Any = None,
-    lam: Any = None,
-    beta: Any = None,
+    noise_multiplier: object,
+    max_grad_norm: object = None,
+    clip_norm: object = None,
+    sample_rate: object = None,
+    batch_size: object = None,
+    n: object = None,
+    steps: object = None,
+    epochs: object = None,
+    learning_rate: object = None,
+    weight_decay: object = None,
+    loss: object = None,
+    optimizer: object = "sgd",
+    leftover: object = None,
+    divisor: object = None,
+    lam: object = None,
+    beta: object = None,
 ) -> TrainingRun:
     """The run a DP-SGD library's parameters describe: gradients are clipped, one record at a time.
 
@@ -144,12 +143,13 @@ def training_run(
         sigma_squared=rate * z**2 * clip**2 / (2 * size**2),
         S_g=REPLACE_ONE_FACTOR * clip,
     )
-    return TrainingRun(setting, None if whole else count, update, left, divisor)
+    return TrainingRun(setting, None if whole else count, update, left, admit_divisor(divisor))
 
 
-def _update(loss: Update | None, lam: Any, beta: Any, optimizer: object) -> Update:
+def _update(loss: Update | None, lam: object, beta: object, optimizer: object) -> Update:
     """What is known of a clipped update; λ and β of the loss before clipping say nothing about it."""
-    told = Setting(lam=lam, beta=beta).exact_strings()
+    given = {name: admit(name, value) for name, value in (("lam", lam), ("beta", beta)) if value is not None}
+    told = Setting(**given).exact_strings()
     if not isinstance(optimizer, str):
         raise ArgumentError("optimizer", optimizer, "not the name of one", "give 'sgd', 'adam', 'momentum', …")
     if optimizer.lower() != "sgd":

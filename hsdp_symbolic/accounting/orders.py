@@ -6,8 +6,6 @@ Every order gives a valid guarantee, so the search may be as careless as it like
 
 from __future__ import annotations
 
-import heapq
-import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,6 +13,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol
 
 from ..errors import ArgumentError, HsdpError
+from ..evaluate.branch_and_bound import branch_and_bound
 from ..evaluate.enclosure import Enclosure
 from ..progress import Ticker
 from .candidates import Bound
@@ -216,44 +215,70 @@ def _by_float(bound: Curve, goal: Goal, orders: Sequence[Fraction]) -> list[Frac
 
 def _search(bound: Curve, goal: Goal, near: Fraction | float | None = None) -> list[float]:
     """log10(α − 1) for the orders to try, best first."""
-    import numpy as np
-
     top = min(_highest(goal), HIGHEST_SAMPLED if bound.sampled else FARTHEST)
-    reach = SKETCHED_REACH if bound.sketched else REACH
     known = bound.sketched and isinstance(near, Fraction)
     centre = min(_log10(Fraction(near) - 1) if known and near else _guess(bound, goal), top)
+    search = _Search(bound, goal, top)
+    first = search.surround(centre)
+    search.close_in()
+    return [*search.best(), first]
 
-    def look(low: float, high: float, count: int) -> tuple[Array, Array]:
-        grid = np.linspace(low, min(high, top), count)
-        return grid, objective(bound, goal, 1 + 10**grid)
 
-    for _ in range(200):
-        grid, values = look(centre - reach, centre + reach, COARSE)
-        place = int(np.argmin(values))
-        if not np.isfinite(values[place]):
-            if centre < SMALLEST:
+class _Search:
+    """A grid of log10(α − 1), no further than `top`, that moves and narrows around the least value."""
+
+    _grid: Array
+    _values: Array
+    _place: int
+
+    def __init__(self, bound: Curve, goal: Goal, top: float) -> None:
+        self._bound, self._goal, self._top = bound, goal, top
+
+    def _look(self, low: float, high: float, count: int) -> None:
+        import numpy as np
+
+        self._grid = np.linspace(low, min(high, self._top), count)
+        self._values = objective(self._bound, self._goal, 1 + 10**self._grid)
+        self._place = int(np.argmin(self._values))
+
+    def surround(self, centre: float) -> float:
+        """Move a coarse grid until the least value is inside, not at an end; the centre it has then."""
+        reach = SKETCHED_REACH if self._bound.sketched else REACH
+        for _ in range(200):
+            self._look(centre - reach, centre + reach, COARSE)
+            if not math.isfinite(self._values[self._place]):
+                if centre < SMALLEST:
+                    break
+                centre -= 1.75 * reach  # nothing known: only small orders are cheap
+            elif self._place == 0 and self._grid[0] > SMALLEST:
+                centre -= 1.75 * reach
+            elif self._place == COARSE - 1 and self._grid[-1] < self._top:
+                centre = min(centre + 1.75 * reach, self._top)
+            else:
                 break
-            centre -= 1.75 * reach  # nothing known: only small orders are cheap
-        elif place == 0 and grid[0] > SMALLEST:
-            centre -= 1.75 * reach
-        elif place == COARSE - 1 and grid[-1] < top:
-            centre = min(centre + 1.75 * reach, top)
-        else:
-            break
-    first = centre
-    for turn in range(ROUNDS):
-        wide = 2 if bound.sketched and turn == 0 else 1  # the first look at a sketch is the coarsest
-        low, high = grid[max(0, place - wide)], grid[min(len(grid) - 1, place + wide)]
-        if not low < high:
-            break
-        grid, values = look(low, high, FINE)
-        place = int(np.argmin(values))
-        beside = values[max(0, place - 1) : place + 2]
-        if np.all(np.isfinite(beside)) and np.ptp(beside) <= FLAT * abs(values[place]):
-            break
-    if 0 < place < len(grid) - 1:
-        return [_vertex(grid, values, place), float(grid[place]), first]
-    return [float(grid[place]), float(grid[max(0, place - 1)]), first]
+        return centre
+
+    def close_in(self) -> None:
+        """Look again, finer, at what is around the least value, until it is flat there."""
+        import numpy as np
+
+        for turn in range(ROUNDS):
+            wide = 2 if self._bound.sketched and turn == 0 else 1  # the first look at a sketch is the coarsest
+            last = len(self._grid) - 1
+            low, high = self._grid[max(0, self._place - wide)], self._grid[min(last, self._place + wide)]
+            if not low < high:
+                break
+            self._look(low, high, FINE)
+            beside = self._values[max(0, self._place - 1) : self._place + 2]
+            if np.all(np.isfinite(beside)) and np.ptp(beside) <= FLAT * abs(self._values[self._place]):
+                break
+
+    def best(self) -> tuple[float, float]:
+        """Where the least value is, and a place beside it."""
+        grid, place = self._grid, self._place
+        if 0 < place < len(grid) - 1:
+            return _vertex(grid, self._values, place), float(grid[place])
+        return float(grid[place]), float(grid[max(0, place - 1)])
 
 
 def _vertex(grid: Array, values: Array, place: int) -> float:
@@ -318,27 +343,26 @@ def minimum(bound: Bound, goal: Goal, rtol: float = 1e-3, below: Fraction | None
     assert isinstance(found.order, Fraction)
     enough = found.value.hi * (1 - Fraction(rtol).limit_denominator(10**9)) if below is None else below
     last = 1 / goal.given
-    number = itertools.count()
-    waiting: list[tuple[Fraction, int, Fraction, Fraction]] = []
-
-    def push(low: Fraction, high: Fraction) -> None:
-        heapq.heappush(waiting, (_least(bound, goal, low, high), next(number), low, high))
-
     middle = min(found.order, (1 + last) / 2)
-    push(Fraction(1), middle)
-    push(middle, last)
     ticker = Ticker()
-    for pieces in range(MOST_LONG_PIECES if bound.sketched else MOST_PIECES):
-        ticker.say(f"least epsilon of {bound.label} over all orders: {pieces} pieces")
-        least, _, low, high = waiting[0]
-        if least >= enough:
-            break
-        heapq.heappop(waiting)
-        cut = 1 + (high - 1) / 2 if low == 1 else _between(low, high)
-        push(low, cut)
-        push(cut, high)
+    least = branch_and_bound(
+        [(Fraction(1), middle), (middle, last)],
+        rank=lambda ends: _least(bound, goal, *ends),
+        cut=_halves,
+        enough=lambda least, _: least >= enough,
+        budget=MOST_LONG_PIECES if bound.sketched else MOST_PIECES,
+        report=lambda used, _: ticker.say(f"least epsilon of {bound.label} over all orders: {used} pieces"),
+    )
     ticker.clear()
-    return max(Fraction(0), min(waiting[0][0], found.value.hi))
+    assert least is not None
+    return max(Fraction(0), min(least, found.value.hi))
+
+
+def _halves(ends: tuple[Fraction, Fraction]) -> tuple[tuple[Fraction, Fraction], ...]:
+    """A range of orders, cut in two."""
+    low, high = ends
+    cut = 1 + (high - 1) / 2 if low == 1 else _between(low, high)
+    return (low, cut), (cut, high)
 
 
 def _between(low: Fraction, high: Fraction) -> Fraction:

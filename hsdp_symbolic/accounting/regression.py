@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..meaning import Neighbouring
 from ..setting.gate import admit_positive
@@ -20,6 +20,7 @@ from .update import Source, softmax
 
 if TYPE_CHECKING:
     from ..statement import Statement
+    from .guarantee import Refuse
 
 
 @dataclass(frozen=True)
@@ -35,21 +36,21 @@ class LogisticPrivacy:
 
 def logistic_privacy(
     *,
-    n: Any,
-    classes: Any,
-    feature_norm: Any,
-    clip_norm: Any,
-    lam: Any,
-    learning_rate: Any,
-    batch_size: Any,
-    epochs: Any,
-    noise_multiplier: Any,
-    delta: Any,
+    n: object,
+    classes: object,
+    feature_norm: object,
+    clip_norm: object,
+    lam: object,
+    learning_rate: object,
+    batch_size: object,
+    epochs: object,
+    noise_multiplier: object,
+    delta: object,
     scheme: str = "shuffle",
     neighbouring: str | None = None,
-    orders: Iterable[Any] | None = None,
-    leftover: Any = None,
-    divisor: Any = None,
+    orders: Iterable[object] | None = None,
+    leftover: object = None,
+    divisor: object = None,
 ) -> LogisticPrivacy:
     """The certified ε of DP-SGD on regularised logistic regression (Algorithm 3 of the paper).
 
@@ -80,11 +81,14 @@ def logistic_privacy(
         leftover=leftover,
         divisor=divisor,
     )
-    options: dict[str, Any] = {"delta": delta, "scheme": chosen, "neighbouring": neighbouring, "orders": orders}
-    found, footing = epsilon(run, **options), run.footing()
+
+    def certified(refuse: Refuse | None = None) -> Guarantee:
+        return epsilon(run, delta=delta, scheme=chosen, neighbouring=neighbouring, orders=orders, refuse=refuse)
+
+    found, footing = certified(), run.footing()
     return LogisticPrivacy(
         guarantee=found,
-        composition=epsilon(run, **options, refuse=_is_hidden) if found.hidden_state else found,
+        composition=certified(_is_hidden) if found.hidden_state else found,
         case=footing.why if found.hidden_state else found.note,
         sources=(*(footing.sources if found.hidden_state else ()), *_conventions(run, relation)),
         run=run,

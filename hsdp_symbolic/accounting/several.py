@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..errors import ArgumentError, HsdpError
 from ..evaluate.enclosure import Enclosure
@@ -105,9 +105,9 @@ def epsilon_of_all(
     parts: Iterable[Part],
     /,
     *,
-    delta: Any,
+    delta: object,
     neighbouring: str | None = None,
-    orders: Iterable[Any] | None = None,
+    orders: Iterable[object] | None = None,
     refuse: Refuse | None = None,
 ) -> Total:
     """ε at `delta` of several runs on one dataset, each releasing its last iterate.
@@ -124,16 +124,16 @@ def delta_of_all(
     parts: Iterable[Part],
     /,
     *,
-    epsilon: Any,
+    epsilon: object,
     neighbouring: str | None = None,
-    orders: Iterable[Any] | None = None,
+    orders: Iterable[object] | None = None,
     refuse: Refuse | None = None,
 ) -> Total:
     """δ at `epsilon` of several runs on one dataset, each releasing its last iterate."""
     return _total(parts, Goal("delta", admit_epsilon("epsilon", epsilon)), neighbouring, orders, refuse)
 
 
-def _total(parts: Iterable[Part], goal: Goal, neighbouring: str | None, orders: Any, refuse: Refuse | None) -> Total:
+def _total(parts: Iterable[Part], goal: Goal, neighbouring: str | None, orders: object, refuse: Refuse | None) -> Total:
     summands, relations, candidates = [], set(), []
     if not isinstance(parts, Iterable):
         raise ArgumentError("parts", parts, "no list of parts", "give [Part(run, scheme), …]")

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Protocol
 
 from ..catalogue import statement as registered
 from ..errors import ArgumentError, HsdpError, HypothesisError
@@ -144,7 +144,7 @@ class ScalarLoss:
 
     def footing(self, setting: Setting, load: Fraction = Fraction(1)) -> Footing:
         regulariser = setting["lam"] if "lam" in setting else Fraction(0)
-        given: dict[str, Any] = {"kappa": self.curvature, "L": self.feature_norm, "bias": int(self.bias)}
+        given: dict[str, object] = {"kappa": self.curvature, "L": self.feature_norm, "bias": int(self.bias)}
         smooth = load * statement(SCALAR).exact(setting, **given)
         spelled = f"κ·(L² + {int(self.bias)})" + ("" if load == 1 else f", times {load}") + " and λ added"
         return Footing(
@@ -175,7 +175,7 @@ class SoftmaxLoss:
         )
         if "lam" not in setting:
             return self._lacking(setting, "without weight_decay nothing pulls the clipped update together", told)
-        given: dict[str, Any] = {"classes": self.classes, "L": self.feature_norm}
+        given: dict[str, object] = {"classes": self.classes, "L": self.feature_norm}
         try:
             smooth = load * (statement(SOFTMAX).exact(setting, **given) - setting["lam"]) + setting["lam"]
         except HypothesisError:
@@ -254,41 +254,42 @@ class VouchedLipschitz:
         )
 
 
-def logistic(*, feature_norm: Any, bias: bool = True) -> ScalarLoss:
+def logistic(*, feature_norm: object, bias: bool = True) -> ScalarLoss:
     """Binary logistic regression: φ(u) = log(1 + e^(−yu)), whose second derivative is at most 1/4."""
     return replace(scalar(feature_norm=feature_norm, curvature=Fraction(1, 4), bias=bias), name="logistic")
 
 
-def huber(*, feature_norm: Any, bias: bool = True) -> ScalarLoss:
+def huber(*, feature_norm: object, bias: bool = True) -> ScalarLoss:
     """Huber's loss: (u − y)²/2 near y and linear far from it, so that its curvature is at most 1."""
     return replace(scalar(feature_norm=feature_norm, curvature=1, bias=bias), name="huber")
 
 
-def squared(*, feature_norm: Any, bias: bool = True) -> ScalarLoss:
+def squared(*, feature_norm: object, bias: bool = True) -> ScalarLoss:
     """Least squares as `torch.nn.MSELoss` has it: φ(u) = (u − y)², whose curvature is 2."""
     return replace(scalar(feature_norm=feature_norm, curvature=2, bias=bias), name="squared")
 
 
-def scalar(*, feature_norm: Any, curvature: Any, bias: bool = True) -> ScalarLoss:
+def scalar(*, feature_norm: object, curvature: object, bias: bool = True) -> ScalarLoss:
     """Any loss φ(x·θ) with φ convex and a `curvature`-Lipschitz derivative."""
     if not isinstance(bias, bool):
         raise ArgumentError("bias", bias, "neither True nor False", "say whether a constant 1 is appended to x")
     return ScalarLoss(admit_positive("feature_norm", feature_norm), admit_positive("curvature", curvature), bias)
 
 
-def softmax(*, classes: Any, feature_norm: Any) -> SoftmaxLoss:
+def softmax(*, classes: object, feature_norm: object) -> SoftmaxLoss:
     """Softmax regression; two classes are `classes=2`, one score for each."""
-    if isinstance(classes, str) or not LETTERS["classes"].admits(to_fraction("classes", classes)):
+    if isinstance(classes, str) or not LETTERS["classes"].admits(number := to_fraction("classes", classes)):
         raise ArgumentError("classes", classes, "no number of classes", "give a whole number, at least 2")
-    return SoftmaxLoss(int(classes), admit_positive("feature_norm", feature_norm))
+    return SoftmaxLoss(int(number), admit_positive("feature_norm", feature_norm))
 
 
-def vouched(*, lipschitz: Any) -> VouchedLipschitz:
+def vouched(*, lipschitz: object) -> VouchedLipschitz:
     """You vouch that the clipped update, regulariser included, is `lipschitz`-Lipschitz; it is printed as your word."""
     return VouchedLipschitz(admit_positive("lipschitz", lipschitz))
 
 
-_LOSSES: dict[str, tuple[Callable[..., Update], tuple[str, ...], tuple[str, ...]]] = {
+_Maker = Callable[..., Update]  # type: ignore[explicit-any]  # each has keywords of its own
+_LOSSES: dict[str, tuple[_Maker, tuple[str, ...], tuple[str, ...]]] = {
     "logistic": (logistic, ("feature_norm",), ("bias",)),
     "huber": (huber, ("feature_norm",), ("bias",)),
     "squared": (squared, ("feature_norm",), ("bias",)),
@@ -300,7 +301,7 @@ _LOSSES: dict[str, tuple[Callable[..., Update], tuple[str, ...], tuple[str, ...]
 LOSSES = tuple(_LOSSES)
 
 
-def named_loss(name: object, **facts: Any) -> Update:
+def named_loss(name: object, **facts: object) -> Update:
     """A loss by its name, for the command line and for files."""
     if not isinstance(name, str) or name not in _LOSSES:
         raise ArgumentError("loss", name, "no loss of which a contraction is known", f"use one of {', '.join(LOSSES)}")

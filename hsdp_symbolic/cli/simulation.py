@@ -64,16 +64,16 @@ def _simulate(arguments: argparse.Namespace) -> int:
 def _attack(arguments: argparse.Namespace) -> int:
     from ..experiment.attack import campaign
 
-    rows = [row.record() for row in campaign(arguments.label)]
+    rows = list(campaign(arguments.label))
     if arguments.json:
-        print(json.dumps(rows, ensure_ascii=False, indent=2))
+        print(json.dumps([row.record() for row in rows], ensure_ascii=False, indent=2))
     else:
         for row in rows:
-            print(f"{row['label']}: {row['attacks']} attacks, {row['violations']} violations")
-            print(f"    least bound / divergence {row['least_ratio']:.6g}")
-            for wrong, verdict in row["wrong_bounds"].items():
+            print(f"{row.label}: {row.attacks} attacks, {row.violations} violations")
+            print(f"    least bound / divergence {row.least_ratio:.6g}")
+            for wrong, verdict in row.wrong_bounds.items():
                 print(f"    {wrong}: {verdict}")
-    return 1 if any(row["violations"] for row in rows) else 0
+    return 1 if any(row.violations for row in rows) else 0
 
 
 def _tightness(arguments: argparse.Namespace) -> int:

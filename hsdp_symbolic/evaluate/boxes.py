@@ -7,7 +7,6 @@ loses is won back by splitting the box. Everything is exact or rounded outwards.
 
 from __future__ import annotations
 
-import heapq
 import itertools
 import math
 from abc import ABC, abstractmethod
@@ -15,7 +14,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from typing import Any
 
 from sympy import Add, Expr, Mul, Piecewise, Pow, Symbol
 
@@ -26,6 +24,7 @@ from ..functions.interface import BoundFunction, Trend
 from ..progress import Ticker
 from ..setting.gate import admit
 from ..setting.letters import LETTERS
+from .branch_and_bound import branch_and_bound
 from .enclosure import Enclosure, agreed, check_engine
 from .intervals import Intervals
 from .program import Program, compile_expression
@@ -371,8 +370,8 @@ class _Search:
 
     def __init__(self, expr: Expr, box: Box, engine: Engine) -> None:
         self._expr, self._box, self._engine = expr, box, engine
-        self._least: Any = math.inf
-        self._most: Any = -math.inf
+        self._least: Fraction | float = math.inf
+        self._most: Fraction | float = -math.inf
         self._blur = Fraction(0)
         self._ticker = Ticker()
 
@@ -392,7 +391,7 @@ class _Search:
         """Whether rounding at points is large beside the range, and worth another try."""
         if any(node.on_a_grid for node in self._expr.atoms(BoundFunction)):
             return False
-        width, size = self._most - self._least, max(abs(self._least), abs(self._most))
+        width, size = self._most - self._least, max(-self._least, self._most)  # the largest of |least|, |most|
         return bool(self._blur > LOOSENESS * width and self._blur * 2**ENOUGH_BITS > size)
 
     def _corner(self, *, up: bool) -> Box:
@@ -414,27 +413,26 @@ class _Search:
 
     def _extreme(self, box: Box, *, up: bool) -> Fraction | None:
         """A bound on the largest (least) value over `box`, refined until it is close to a value that occurs."""
-        sign, number = (1 if up else -1), itertools.count()
-        waiting: list[tuple[Fraction | float, int, Box]] = []
+        sign = 1 if up else -1
 
-        def push(part: Box) -> None:
+        def rank(part: Box) -> Fraction | float:
             found = natural_range(self._expr, part, self._engine)
-            key = -math.inf if found is None else -sign * found[1 if up else 0]
-            heapq.heappush(waiting, (key, next(number), part))
+            return -math.inf if found is None else -sign * found[1 if up else 0]
 
-        push(box)
-        for used in range(MAX_BOXES):
-            self._ticker.say(f"range over {', '.join(sorted(ranged(box)))}: {used} pieces")
-            key, _, part = waiting[0]
-            best = self._most if up else -self._least
-            if -key <= best + self._blur + LOOSENESS * (self._most - self._least) or not ranged(part):
-                break
-            heapq.heappop(waiting)
+        def cut(part: Box) -> Iterator[Box]:
             for half in halves(part, widest(part, ranged(part))):
                 self._see(centre(half))
-                push(half)
-        key = waiting[0][0]
-        return None if math.isinf(key) else -sign * Fraction(key)
+                yield half
+
+        def enough(key: Fraction | float, part: Box) -> bool:
+            best = self._most if up else -self._least
+            return -key <= best + self._blur + LOOSENESS * (self._most - self._least) or not ranged(part)
+
+        def report(used: int, waiting: int) -> None:
+            self._ticker.say(f"range over {', '.join(sorted(ranged(box)))}: {used} pieces")
+
+        key = branch_and_bound([box], rank=rank, cut=cut, enough=enough, budget=MAX_BOXES, report=report)
+        return None if key is None or math.isinf(key) else -sign * Fraction(key)
 
 
 def vertices(box: Box) -> Iterator[dict[str, Fraction]]:

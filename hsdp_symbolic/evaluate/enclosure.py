@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..arithmetic.doubles import double_above, double_below
 from ..arithmetic.engines import ENGINES, Engine, Unbounded
 from ..errors import ArgumentError, EnginesDisagree, NotRational, PrecisionExhausted
-from ..setting.gate import to_fraction
+from ..setting.gate import Number, to_fraction
 
 if TYPE_CHECKING:
     from .program import Program
@@ -102,7 +102,7 @@ def enclose(
     program: Program,
     values: Mapping[str, Fraction],
     *,
-    rtol: Any = DEFAULT_RTOL,
+    rtol: Number = DEFAULT_RTOL,
     atol: Fraction = Fraction(0),
     engine: str = "arb",
 ) -> Enclosure:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 from sympy import Expr
@@ -26,9 +26,13 @@ from ..evaluate.program import compile_expression
 from ..functions.shift_control import ShiftControl
 from ..setting import Setting
 from ..statement import Statement
+from .batches import SCHEMES
 from .hit_patterns import count_patterns, quadratic_law
 from .renyi import Mixture, grid_divergence, mixture_divergence
-from .simulate import SCHEMES, Experiment
+from .simulate import Experiment
+
+Order = int | str | Fraction
+Real = TypeVar("Real", Fraction, float)
 
 SAMPLED = ("without_replacement", "reshuffle")
 """Schemes that draw anew, so that the law has as many components as there are patterns of hits."""
@@ -81,12 +85,12 @@ def law(instance: Instance, run: Setting) -> tuple[Mixture, Mixture]:
     return Mixture.of([gap], variance), Mixture.of([0], variance)
 
 
-def _series(x: Any, count: Any) -> Any:
+def _series(x: Real, count: Real) -> Real:
     """1 + x + … + x^(count − 1), for numbers of any kind."""
     return count if x == 1 else (1 - x ** int(count)) / (1 - x)
 
 
-def divergence(instance: Instance, run: Setting, alpha: Any) -> Enclosure:
+def divergence(instance: Instance, run: Setting, alpha: Order) -> Enclosure:
     """The divergence of order α of an instance, certified, the larger of the two ways round."""
     first, second = law(instance, run)
     if len(first.parts) == 1:
@@ -96,7 +100,7 @@ def divergence(instance: Instance, run: Setting, alpha: Any) -> Enclosure:
     return max(found, key=lambda each: each.hi)
 
 
-def worst_instance(label: str, run: Setting, alpha: Any, *, place: int | None = None, seed: int = 0) -> Instance:
+def worst_instance(label: str, run: Setting, alpha: Order, *, place: int | None = None, seed: int = 0) -> Instance:
     """The instance with the largest divergence a coordinate search over curvatures finds, from several beginnings.
 
     Under shuffling the records carry their curvature along, so all batches have the same. A start with variance is
@@ -190,19 +194,19 @@ class Attack:
         return float(self.bound.hi) / self.found if self.found else math.inf
 
 
-def bound_of(label: str, run: Setting, alpha: Any, place: int | None, expr: Expr | None = None) -> Enclosure:
+def bound_of(label: str, run: Setting, alpha: Order, place: int | None, expr: Expr | None = None) -> Enclosure:
     """The certified value of a statement (or of a changed expression of it) at a setting."""
     found = statement(label)
     batches = int(run["n"] // run["b"])
     known = {"alpha": alpha, "j0": place, "j": batches - (place or 0), "split": (batches + 1) // 2}
     extra = {name: value for name, value in known.items() if name in found.needs and value is not None}
     if expr is None:
-        return found.enclose(run, **extra)
+        return found.enclose_at(run, extra)
     values = found._admit(run, extra)
     return enclose(compile_expression(expr), values, rtol=found.rtol)
 
 
-def attack(label: str, run: Setting, alpha: Any, *, place: int | None = None, expr: Expr | None = None) -> Attack:
+def attack(label: str, run: Setting, alpha: Order, *, place: int | None = None, expr: Expr | None = None) -> Attack:
     """Search for an instance whose exact divergence exceeds the bound; `expr` attacks a changed bound instead."""
     scheme = scheme_of(label)
     place = place if scheme == "fixed" else None
@@ -243,7 +247,7 @@ def _sampled(run: Setting, alpha: float, scheme: str) -> tuple[float, float]:
         experiment = Experiment(
             Quadratic(curvature, sensitivity),
             np.zeros(int(run["n"])),
-            sensitivity,
+            np.array([sensitivity]),
             eta=float(run["eta"]),
             sigma=float(run["sigma2"]) ** 0.5,
             b=int(run["b"]),
@@ -288,7 +292,7 @@ class Campaign:
     least_ratio: float
     wrong_bounds: dict[str, str]
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> dict[str, object]:
         return dict(vars(self))
 
 
@@ -338,14 +342,14 @@ EPOCHS = (1, 5, 10, 25, 40, None)
 """K of the tightness table; None stands for the limit of many epochs (300 for convex loss, where there is none)."""
 
 
-def tightness(chosen: tuple[str, ...] | None = None, alpha: int = 15) -> list[dict[str, Any]]:
+def tightness(chosen: tuple[str, ...] | None = None, alpha: int = 15) -> list[dict[str, str | float | None]]:
     """Bound over worst divergence found, at the figure setting: rows for the table."""
     rows = []
     for label in chosen or targets():
         if label == "cor:logistic":
             continue  # the bound of thm:shuffle in other letters
         for place in (0, 24) if scheme_of(label) == "fixed" else (None,):
-            row: dict[str, Any] = {"label": label, "j0": place}
+            row: dict[str, str | float | None] = {"label": label, "j0": place}
             for epochs in EPOCHS:
                 run = FIGURE.replace(K=10**4 if epochs is None else epochs)
                 row[f"K={epochs or '∞'}"] = _ratio(label, run, alpha, place, limit=epochs is None)

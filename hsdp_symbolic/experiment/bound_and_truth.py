@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -40,7 +39,7 @@ class Comparison:
     samples: int
     seed: int
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> dict[str, object]:
         return asdict(self) | {"ci": list(self.ci)}
 
     @property
@@ -58,7 +57,7 @@ def compare(
     jobs: int | None = None,
     method: str = "rao_blackwell",
     level: float = 0.95,
-    **letters: Any,
+    **letters: object,
 ) -> Comparison:
     """Simulate the algorithm of a statement at a setting, `samples` chains on each of the two datasets.
 
@@ -128,7 +127,7 @@ def _quadratic(run: Setting, scheme: str, place: int) -> Experiment:
     return Experiment(
         Quadratic(_number(run, "lam"), sensitivity),
         np.zeros(size),
-        sensitivity,
+        np.array([sensitivity]),
         eta=_number(run, "eta"),
         sigma=_number(run, "sigma2") ** 0.5,
         b=b,
@@ -138,15 +137,15 @@ def _quadratic(run: Setting, scheme: str, place: int) -> Experiment:
     )
 
 
-def _logistic(run: Setting, letters: dict[str, Any]) -> tuple[Experiment, float]:
+def _logistic(run: Setting, letters: dict[str, object]) -> tuple[Experiment, float]:
     """Softmax regression on one feature; the records differ in feature and label."""
     from ..catalogue import statement
 
     needed = {name: letters[name] for name in statement("cor:logistic").needs if name in letters}
-    bound = statement("cor:logistic").upper(run, **needed)
+    bound = statement("cor:logistic").enclose_at(run, needed).upper()
     radius, multiplier = float(admit("L", letters["L"])), float(admit("sigma_mul", letters["sigma_mul"]))
     classes, clip, b = int(admit("classes", letters["classes"])), float(run["S_g"]) / 2, int(run["b"])
-    one, other = ([radius, *label] for label in np.eye(classes)[:2])
+    one, other = (np.array([radius, *label]) for label in np.eye(classes)[:2])
     experiment = Experiment(
         ClippedLogistic(float(run["lam"]), radius, clip, 1, classes),
         np.tile(one, (int(run["n"]), 1)),
@@ -171,7 +170,7 @@ def _estimate(method: str, first: Chains, second: Chains, alpha: float, noise: f
     return rao_blackwell(first, second, alpha, noise, level=level)
 
 
-def _exact(run: Setting, scheme: str, place: int, order: Any, experiment: Experiment) -> tuple[float | None, str]:
+def _exact(run: Setting, scheme: str, place: int, order: Fraction, experiment: Experiment) -> tuple[float | None, str]:
     if scheme in SAMPLED:
         try:
             return grid_divergence(experiment, float(order)).value, "densities on a grid"

@@ -9,14 +9,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..errors import ArgumentError
 
-Array = Any
-"""A NumPy array of float64; parameters have shape (chains, d), gradients too."""
+Array = npt.NDArray[np.float64]
+"""Parameters have shape (chains, d), gradients too."""
 
 _SLACK = 1e-9
 
@@ -27,6 +27,8 @@ class Loss(ABC):
     lam: float
     beta: float
     sensitivity: float
+    dimension: int | None = None
+    """The number of parameters, where it is not the length of a record."""
 
     @abstractmethod
     def gradient(self, theta: Array, record: Array) -> Array:
@@ -137,7 +139,7 @@ class ClippedLogistic(Loss):
         return 2 * self.clip
 
     @property
-    def dimension(self) -> int:
+    def dimension(self) -> int:  # type: ignore[override]
         return (self.features + 1) * self.classes
 
     def gradient(self, theta: Array, record: Array) -> Array:
@@ -154,7 +156,8 @@ class ClippedLogistic(Loss):
         plain = np.einsum("nk,nd->nkd", residual, np.broadcast_to(x, (len(theta), self.features + 1)))
         plain = plain.reshape(len(theta), -1)
         size = np.linalg.norm(plain, axis=1, keepdims=True)
-        return plain * np.minimum(1, self.clip / np.maximum(size, 1e-300)) + self.lam * theta
+        clipped: Array = plain * np.minimum(1, self.clip / np.maximum(size, 1e-300))
+        return clipped + self.lam * theta
 
 
 @dataclass(frozen=True)
@@ -181,7 +184,7 @@ def measure(loss: Loss, records: Array, *, reach: float = 5.0, samples: int = 40
     """
     rng = np.random.default_rng(seed)
     records = np.atleast_2d(records)
-    dimension = getattr(loss, "dimension", records.shape[1])
+    dimension = loss.dimension or records.shape[1]
     first = rng.uniform(-reach, reach, (samples, dimension))
     steps = rng.normal(size=(samples, dimension))
     steps *= np.exp(rng.uniform(np.log(1e-3), np.log(reach), (samples, 1))) / np.linalg.norm(
@@ -191,7 +194,7 @@ def measure(loss: Loss, records: Array, *, reach: float = 5.0, samples: int = 40
     places[:, : samples // 2] = rng.permuted([[0] * (samples // 2), [len(records) - 1] * (samples // 2)], axis=0)
     chosen, other = records[places]
     at_first, at_second, elsewhere = (
-        _finite(loss.gradient(theta, record), theta)
+        finite(loss.gradient(theta, record), theta)
         for theta, record in ((first, chosen), (first + steps, chosen), (first, other))
     )
     slope = np.sum((at_second - at_first) * steps, axis=1) / np.sum(steps**2, axis=1)
@@ -209,7 +212,7 @@ def measure(loss: Loss, records: Array, *, reach: float = 5.0, samples: int = 40
             )
 
 
-def _finite(gradient: Any, theta: Array) -> Array:
+def finite(gradient: npt.ArrayLike, theta: Array) -> Array:
     """The gradient as an array, refused unless it has the shape of `theta` and is finite."""
     gradient = np.asarray(gradient, dtype=float)
     if gradient.shape != theta.shape:

@@ -12,18 +12,20 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..errors import ArgumentError, HsdpError
 from ..progress import Ticker
-from .losses import Array, Loss, _finite, measure
+from .batches import SCHEMES, Batches, Hits, Places
+from .losses import Array, Loss, finite, measure
 
-SCHEMES = ("fixed", "shuffle", "reshuffle", "without_replacement", "full_batch")
 CHUNK = 16384
 """Chains that are run together: a chunk's few arrays stay in the cache."""
 MAX_CHAINS = 10**9
+Start = npt.ArrayLike | Callable[[np.random.Generator, int, int], npt.ArrayLike]
+"""Where the chains begin: a number, d numbers, or a function of (rng, chains, d)."""
 
 
 @dataclass(frozen=True)
@@ -44,24 +46,23 @@ class Experiment:
     K: int
     scheme: str = "fixed"
     index: int = 0
-    start: Any = 0.0
+    start: Start = 0.0
 
     def __post_init__(self) -> None:
-        try:
-            records = np.array(self.records, dtype=float)
-            replacement = np.array(self.replacement, dtype=float).reshape(-1)
-        except (TypeError, ValueError) as error:
-            raise ArgumentError("records", "no numbers", str(error), "give arrays of floats") from error
-        records = records[:, None] if records.ndim == 1 else records
-        for name, value in (("records", records), ("replacement", replacement)):
-            if not np.isfinite(value).all():
-                raise ArgumentError(name, value.tolist()[:3], "not all finite", "remove NaN and infinities")
-        if records.ndim != 2 or not len(records) or records.shape[1] != replacement.size:
-            raise ArgumentError(
-                "records", records.shape, "not n records of the replacement's length", "give shape (n, d)"
-            )
+        records, replacement = _as_records(self.records, self.replacement)
         object.__setattr__(self, "records", records)
         object.__setattr__(self, "replacement", replacement)
+        self._check_run()
+        special = records[[self.index]]
+        try:
+            measure(self.loss, np.vstack([special, np.delete(records, self.index, axis=0), replacement]))
+        except (ValueError, IndexError) as error:
+            if isinstance(error, HsdpError):
+                raise
+            shape = f"{records.shape[1]} numbers"
+            raise ArgumentError("records", shape, f"the loss cannot take them ({error})", "fix the records") from error
+
+    def _check_run(self) -> None:
         for name in ("b", "K"):
             _require_count(name, getattr(self, name), low=1)
         for name in ("eta", "sigma"):
@@ -75,14 +76,6 @@ class Experiment:
         if self.b > self.n:
             raise ArgumentError("b", self.b, f"larger than the dataset of {self.n}", "choose b <= n")
         _require_count("index", self.index, low=0, high=self.n - 1)
-        special = records[[self.index]]
-        try:
-            measure(self.loss, np.vstack([special, np.delete(records, self.index, axis=0), replacement]))
-        except (ValueError, IndexError) as error:
-            if isinstance(error, HsdpError):
-                raise
-            shape = f"{records.shape[1]} numbers"
-            raise ArgumentError("records", shape, f"the loss cannot take them ({error})", "fix the records") from error
 
     @property
     def n(self) -> int:
@@ -95,7 +88,7 @@ class Experiment:
 
     @property
     def dimension(self) -> int:
-        return int(getattr(self.loss, "dimension", self.records.shape[1]))
+        return self.loss.dimension or self.records.shape[1]
 
     @property
     def noise(self) -> float:
@@ -106,9 +99,8 @@ class Experiment:
     def background(self) -> Array | None:
         """The record all others are equal to, if they are: then only the place of record `index` matters."""
         others = np.delete(self.records, self.index, axis=0)
-        if len(others) == 0:
-            return self.records[0]
-        return others[0] if (others == others[0]).all() else None
+        first: Array = others[0] if len(others) else self.records[0]
+        return first if (others == first).all() else None
 
     def dataset(self, neighbour: bool) -> Array:
         records = self.records.copy()
@@ -131,11 +123,11 @@ class Chains:
 
     @property
     def mean(self) -> Array:
-        return self.last.mean(axis=0)
+        return np.asarray(self.last.mean(axis=0))
 
     @property
     def variance(self) -> Array:
-        return self.last.var(axis=0, ddof=1)
+        return np.asarray(self.last.var(axis=0, ddof=1))
 
 
 def simulate(
@@ -209,6 +201,7 @@ class _Program:
         self._records = experiment.dataset(neighbour)
         self._special = self._records[experiment.index]
         self._background = experiment.background
+        self._batches = Batches(experiment.scheme, experiment.n, experiment.b, experiment.K)
         self.updates = experiment.batches
 
     def run(self, rng: np.random.Generator, out: Array, centres: Array | None, pause: Callable[[int], None]) -> None:
@@ -253,11 +246,10 @@ class _Program:
         assert self._background is not None
         q = 1 - run.eta * run.loss.lam
         base, extra = run.eta * self._background, run.eta * (self._special - self._background) / run.b
-        base, extra = (float(base[0]), float(extra[0])) if flat.ndim == 1 else (base, extra)
         moves = bool(np.any(base))
-        for hits in self._hits(rng, len(theta)):
+        for hits in self._batches.hits(run.index, rng, len(theta)):
 
-            def update(hits: Any = hits) -> None:
+            def update(hits: Hits = hits) -> None:
                 np.multiply(flat, q, out=flat)
                 if moves:
                     np.add(flat, base, out=flat)
@@ -270,23 +262,23 @@ class _Program:
 
     def _general(self, theta: Array, rng: np.random.Generator) -> Iterator[Callable[[], None]]:
         """θ ← θ − (η/b)·Σ ∇ℓ(θ; x), by the loss's own gradient."""
-        run = self._of
-        if self._background is not None:
-            for hits in self._hits(rng, len(theta)):
+        run, background = self._of, self._background
+        if background is not None:
+            for hits in self._batches.hits(run.index, rng, len(theta)):
 
-                def update(hits: Any = hits) -> None:
-                    gradient = run.b * self._gradient(theta, self._background)
+                def update(hits: Hits = hits) -> None:
+                    gradient = run.b * self._gradient(theta, background)
                     if hits is not None:
                         chosen = theta if hits is True else theta[hits]
-                        swap = self._gradient(chosen, self._special) - self._gradient(chosen, self._background)
+                        swap = self._gradient(chosen, self._special) - self._gradient(chosen, background)
                         gradient[... if hits is True else hits] += swap
                     np.subtract(theta, (run.eta / run.b) * gradient, out=theta)
 
                 yield update
             return
-        for members in self._members(rng, len(theta)):
+        for members in self._batches.members(rng, len(theta)):
 
-            def step(members: Any = members) -> None:
+            def step(members: Places = members) -> None:
                 gradient = np.zeros_like(theta)
                 for slot in range(run.b):
                     gradient += self._gradient(theta, self._records[members[..., slot]])
@@ -295,62 +287,27 @@ class _Program:
             yield step
 
     def _gradient(self, theta: Array, record: Array) -> Array:
-        return _finite(self._of.loss.gradient(theta, record), theta)
-
-    def _hits(self, rng: np.random.Generator, chains: int) -> Iterator[Any]:
-        """For each update: the chains whose batch holds record `index` (None, True, a slice or an array of places)."""
-        run = self._of
-        if run.scheme in ("fixed", "full_batch"):
-            place = run.index // run.b
-            for _ in range(run.K):
-                yield from (True if j == place else None for j in range(run.batches))
-        elif run.scheme == "shuffle":
-            drawn = np.sort(rng.integers(run.n, size=chains) // run.b)  # chains are exchangeable: sort them by place
-            edges = np.searchsorted(drawn, np.arange(run.batches + 1))
-            for _ in range(run.K):
-                yield from (slice(edges[j], edges[j + 1]) for j in range(run.batches))
-        elif run.scheme == "reshuffle":
-            for _ in range(run.K):
-                drawn = rng.integers(run.n, size=chains) // run.b
-                order = np.argsort(drawn, kind="stable")
-                edges = np.searchsorted(drawn[order], np.arange(run.batches + 1))
-                yield from (order[edges[j] : edges[j + 1]] for j in range(run.batches))
-        else:
-            kind = np.uint16 if run.n <= 2**16 else np.uint32 if run.n <= 2**32 else np.uint64
-            for _ in range(run.K * run.batches):
-                if 5 * run.b <= run.n:  # few hits: their number, then their places
-                    hits = rng.binomial(chains, run.b / run.n)
-                    yield rng.choice(chains, hits, replace=False, shuffle=False)
-                else:
-                    yield np.flatnonzero(rng.integers(run.n, size=chains, dtype=kind) < run.b)
-
-    def _members(self, rng: np.random.Generator, chains: int) -> Iterator[Array]:
-        """For each update: the records of the batch, shared by all chains or a row for each."""
-        run, whole = self._of, self._of.batches * self._of.b
-
-        def cut(order: Array) -> Iterator[Array]:
-            return (order[..., j * run.b : (j + 1) * run.b] for j in range(run.batches))
-
-        def permutations() -> Array:
-            return rng.permuted(np.tile(np.arange(run.n), (chains, 1)), axis=1)[:, :whole]
-
-        if run.scheme in ("fixed", "full_batch"):
-            for _ in range(run.K):
-                yield from cut(np.arange(whole))
-        elif run.scheme == "shuffle":
-            order = permutations()
-            for _ in range(run.K):
-                yield from cut(order)
-        elif run.scheme == "reshuffle":
-            for _ in range(run.K):
-                yield from cut(permutations())
-        else:
-            for _ in range(run.K * run.batches):
-                yield permutations()[:, : run.b]
+        return finite(self._of.loss.gradient(theta, record), theta)
 
 
-def _require_count(name: str, value: Any, *, low: int, high: int | None = None) -> None:
-    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    if not whole or value < low or (high is not None and value > high):
+def _as_records(given: npt.ArrayLike, replaced: npt.ArrayLike) -> tuple[Array, Array]:
+    """The records as finite rows, and what replaces one of them as another."""
+    try:
+        records = np.array(given, dtype=float)
+        replacement = np.array(replaced, dtype=float).reshape(-1)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError("records", "no numbers", str(error), "give arrays of floats") from error
+    records = records[:, None] if records.ndim == 1 else records
+    for name, value in (("records", records), ("replacement", replacement)):
+        if not np.isfinite(value).all():
+            raise ArgumentError(name, value.tolist()[:3], "not all finite", "remove NaN and infinities")
+    if records.ndim != 2 or not len(records) or records.shape[1] != replacement.size:
+        raise ArgumentError("records", records.shape, "not n records of the replacement's length", "give shape (n, d)")
+    return records, replacement
+
+
+def _require_count(name: str, value: object, *, low: int, high: int | None = None) -> None:
+    whole = int(value) if isinstance(value, (int, np.integer)) and not isinstance(value, bool) else None
+    if whole is None or whole < low or (high is not None and whole > high):
         reach = f"from {low}" + ("" if high is None else f" to {high}")
         raise ArgumentError(name, value, "not a suitable whole number", f"give a whole number {reach}")

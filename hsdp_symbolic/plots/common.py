@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
 from ..errors import ArgumentError
 from ..setting import Setting
 from ..setting.parameters import PARAMETER_NAMES
 from ..statement import Statement
-from .describe import Curve, Request, Style
+from .describe import Curve, Exact, Request, Style, View
 
 PAPER = Setting(n=50, b=2, eta="0.02", lam=1, beta=4, sigma=2, S_g=4)
 ORDERS = (Fraction(15), Fraction(10))
@@ -61,12 +60,15 @@ def curve(
     legend: str = "",
     *,
     j0: int | None = None,
-    at: tuple[Any, ...] | None = None,
-    **more: Any,
+    at: tuple[Exact, ...] | None = None,
+    over: str = "K",
+    view: View = "bound",
+    leaves: bool = False,
 ) -> Curve:
     """A bound over 0 … K epochs (or `at` others), for the batch j0 where there is one; the curve's fields by name."""
     place = {} if j0 is None else {"j0": j0}
-    return Curve(source, run, {"alpha": order, **place}, epochs_of(run) if at is None else at, style, legend, **more)
+    points = epochs_of(run) if at is None else at
+    return Curve(source, run, {"alpha": order, **place}, points, style, legend, over, view, leaves)
 
 
 def order_text(order: Fraction) -> str:

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Literal
 
 from ..setting import Setting
+from ..setting.gate import Number
 from ..statement import Statement
 
 Width = Literal["thin", "thick"]
 Dash = Literal["solid", "dashed", "dotted", "dashdot"]
+View = Literal["bound", "continued", "worst"]
+Exact = int | Fraction
 Place = Literal["best", "upper left", "upper right", "lower right", "center right"]
 
 
@@ -35,12 +38,12 @@ class Curve:
 
     source: str | Statement
     run: Setting
-    arguments: Mapping[str, Any]
-    at: tuple[Any, ...]
+    arguments: Mapping[str, Exact]
+    at: tuple[Exact, ...]
     style: Style = Style()
     legend: str = ""
     over: str = "K"
-    view: Literal["bound", "continued", "worst"] = "bound"
+    view: View = "bound"
     leaves: bool = False
     """Whether the curve may leave the frame: it has no say in where the axis ends."""
 
@@ -130,7 +133,7 @@ class Description:
 class Request:
     """What the user asks of a figure: changed letters, other orders, or the paper's own slips."""
 
-    changes: Mapping[str, Any] = field(default_factory=dict)
+    changes: Mapping[str, Number] = field(default_factory=dict)
     orders: tuple[Fraction, ...] | None = None
     as_printed: bool = False
 

@@ -15,6 +15,7 @@ from itertools import pairwise
 from typing import Any
 
 import matplotlib as mpl
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import PolyCollection
@@ -158,7 +159,7 @@ def _draw_panel(
     colours = PALETTES[palette]
     axes.set_xscale(panel.scales[0])
     axes.set_yscale(panel.scales[1])
-    shown: list[tuple[Any, str]] = []
+    shown: list[tuple[Artist, str]] = []
     if panel.regions:
         shown += _draw_regions(axes, panel.regions, colours)
     frame: list[tuple[float, float]] = []
@@ -276,7 +277,7 @@ def _frame(axes: Axes, panel: Panel, points: list[tuple[float, float]]) -> None:
         axes.set_yticks([at for at, _ in panel.yticks], [words for _, words in panel.yticks])
 
 
-def _draw_regions(axes: Axes, regions: Regions, colours: Sequence[str]) -> list[tuple[Any, str]]:
+def _draw_regions(axes: Axes, regions: Regions, colours: Sequence[str]) -> list[tuple[Artist, str]]:
     """Cells of equal winner in a row become one rectangle, so that the vector file stays small."""
     left, low = _edges(regions.xs), _edges(regions.ys)
     for index in range(len(regions.names)):

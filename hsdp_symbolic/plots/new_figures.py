@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..catalogue import statement
 from ..setting import Setting
@@ -26,6 +27,9 @@ from .common import (
 from .describe import Curve, Line, Panel, Regions, Request, Style, Text
 from .figure import Figure
 from .values import FARTHEST, as_double, crossover, value
+
+if TYPE_CHECKING:
+    from ..setting.arrays import Array
 
 _BOUNDS = (Style(0), Style(1, dash="dashed"), Style(2, dash="dotted"))
 _FOUND = Style(4, marker="o")
@@ -218,14 +222,14 @@ def regions(request: Request) -> Figure:
     )
 
 
-def _short(grid: Any) -> Any:
+def _short(grid: Array) -> Array:
     """The grid to four digits, so that the data file can be read and says exactly what was plotted."""
     import numpy as np
 
     return np.array([float(f"{each:.4g}") for each in grid])
 
 
-def _least(run: Setting, grid: dict[str, Any], xs: Any, ys: Any) -> Regions:
+def _least(run: Setting, grid: Mapping[str, Fraction | Array], xs: Array, ys: Array) -> Regions:
     """The winner at each point of a grid whose rows are `ys` and columns `xs`."""
     import numpy as np
 
@@ -246,7 +250,7 @@ def _least(run: Setting, grid: dict[str, Any], xs: Any, ys: Any) -> Regions:
     )
 
 
-def _boundaries(run: Setting, order: Fraction, steps: Any, epochs: Any) -> tuple[Line, ...]:
+def _boundaries(run: Setting, order: Fraction, steps: Array, epochs: Array) -> tuple[Line, ...]:
     """For each step size, the epoch from which on a bound is below composition, if it is by the last epoch shown."""
     import numpy as np
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 from functools import cache
-from typing import Any
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from ..progress import Ticker
 from ..proof.algebra import close_sums
 from ..setting import Setting
 from ..statement import Statement
-from .describe import Curve
+from .describe import Curve, Exact
 
 COMPOSITION = "mironov2019"
 ZERO = Enclosure(Fraction(0), Fraction(0))
@@ -40,7 +39,7 @@ def values(curve: Curve, ticker: Ticker | None = None) -> list[Enclosure]:
     return found
 
 
-def value(curve: Curve, point: Any) -> Enclosure:
+def value(curve: Curve, point: Exact) -> Enclosure:
     """One point: 0 where nothing has been trained (K = 0), for which no statement is needed."""
     if curve.over == "K" and point == 0:
         return ZERO
@@ -60,12 +59,12 @@ def _on_a_grid(source: Statement, curve: Curve) -> list[Enclosure]:
 
 
 @cache
-def _bound(source: str | Statement, run: Setting, arguments: tuple[tuple[str, Any], ...]) -> Enclosure:
-    return _find(source).enclose(run, rtol=_find(source).within_reach(RTOL), **dict(arguments))
+def _bound(source: str | Statement, run: Setting, arguments: tuple[tuple[str, Exact], ...]) -> Enclosure:
+    return _find(source).enclose_at(run, dict(arguments), rtol=_find(source).within_reach(RTOL))
 
 
 @cache
-def _continued(source: str | Statement, run: Setting, arguments: tuple[tuple[str, Any], ...]) -> Enclosure:
+def _continued(source: str | Statement, run: Setting, arguments: tuple[tuple[str, Exact], ...]) -> Enclosure:
     """The closed form at a fraction of an epoch, where pgfplots evaluates it and the theorem says nothing."""
     found, chosen = _find(source), dict(arguments)
     epochs = Fraction(chosen.pop("K"))
@@ -74,12 +73,13 @@ def _continued(source: str | Statement, run: Setting, arguments: tuple[tuple[str
 
 
 @cache
-def _worst(source: str, run: Setting, arguments: tuple[tuple[str, Any], ...]) -> Enclosure:
+def _worst(source: str, run: Setting, arguments: tuple[tuple[str, Exact], ...]) -> Enclosure:
     """The worst divergence an attack finds, to 12 digits: the last ones of a search depend on the machine."""
     from ..experiment.attack import attack
 
     chosen = dict(arguments)
-    found = attack(source, run.replace(K=chosen["K"]), chosen["alpha"], place=chosen.get("j0")).found
+    place = int(chosen["j0"]) if "j0" in chosen else None
+    found = attack(source, run.replace(K=chosen["K"]), chosen["alpha"], place=place).found
     rounded = Fraction(f"{found:.11e}")
     return Enclosure(rounded, rounded)
 
@@ -103,7 +103,7 @@ def as_text(found: Enclosure) -> str:
 
 
 @cache
-def crossover(label: str, run: Setting, arguments: tuple[tuple[str, Any], ...]) -> int | None:
+def crossover(label: str, run: Setting, arguments: tuple[tuple[str, Exact], ...]) -> int | None:
     """The first epoch from which on, up to 10 000, a bound is below composition; certified there and just before.
 
     None if it is not below composition by then.
@@ -125,8 +125,8 @@ def crossover(label: str, run: Setting, arguments: tuple[tuple[str, Any], ...]) 
     first = int(epochs[above[-1] + 1]) if len(above) else 1
     for epoch, below in ((first, True), (first - 1, False)):
         if epoch >= 1:
-            one = statement(label).enclose(run, K=epoch, **chosen)
-            two = statement(COMPOSITION).enclose(run, K=epoch, **composed)
+            one = statement(label).enclose_at(run, {"K": epoch, **chosen})
+            two = statement(COMPOSITION).enclose_at(run, {"K": epoch, **composed})
             if not (one.hi < two.lo if below else one.lo >= two.hi):
                 raise ArgumentError(
                     "K", epoch, f"{label} and composition cannot be told apart there", "change the setting a little"

@@ -16,6 +16,7 @@ from .gate import admit
 from .letters import LETTERS, Letter
 
 Array = npt.NDArray[Any]
+"""Of doubles or whole numbers, and of truth values where arrays are compared: NumPy has no type for all three."""
 _PIECE = 1 << 15
 
 
@@ -32,7 +33,7 @@ class Samples:
         return Samples(self.array.astype(np.float64) ** exponent, self.least**exponent, self.greatest**exponent)
 
 
-def admit_array(name: str, value: Any) -> Fraction | Samples:
+def admit_array(name: str, value: object) -> Fraction | Samples:
     """`value` as an exact scalar, or as an array whose elements all passed the gate.
 
     Elements of a list may be anything the scalar gate takes; elements of a NumPy array are the doubles they are.
@@ -70,7 +71,7 @@ def align(values: Mapping[str, Fraction | Samples]) -> dict[str, Fraction | Samp
     }
 
 
-def _from_sequence(name: str, value: Sequence[Any]) -> Array:
+def _from_sequence(name: str, value: Sequence[object]) -> Array:
     if isinstance(value, range):
         return np.asarray(value)
     given = np.array(value, dtype=object)

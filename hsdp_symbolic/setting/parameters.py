@@ -4,27 +4,35 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import FrozenInstanceError, dataclass, fields
 from fractions import Fraction
-from typing import Any
+from typing import NoReturn
 
 from ..errors import ArgumentError, UnknownArgument
 from .gate import Number, admit
 from .letters import PARAMETERS
 
 
+@dataclass(frozen=True, init=False, repr=False)
 class Setting:
     """The exact parameters of one training run (immutable).
 
     Every parameter is keyword-only and optional: a statement asks for those it needs. The noise may be
-    given as `sigma` or, where only its square is rational, as `sigma_squared`.
+    given as `sigma` or, where only its square is rational, as `sigma_squared`; its square is what is kept.
 
     >>> run = Setting(n=50, b=2, K=40, eta="0.02", lam=1, beta=4, sigma=2, S_g=4)
     >>> run.replace(K=1)["K"], run["sigma2"]
     (Fraction(1, 1), Fraction(4, 1))
     """
 
-    __slots__ = ("_values",)
-    _values: dict[str, Fraction]
+    n: Fraction | None
+    b: Fraction | None
+    K: Fraction | None
+    eta: Fraction | None
+    lam: Fraction | None
+    beta: Fraction | None
+    S_g: Fraction | None
+    sigma2: Fraction | None
 
     def __init__(
         self,
@@ -51,59 +59,54 @@ class Setting:
         elif sigma_squared is not None:
             values["sigma2"] = admit("sigma_squared", sigma_squared)
         _check_pairs(values)
-        object.__setattr__(self, "_values", values)
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError("a Setting is immutable; use .replace(...)")
+        for field in fields(self):
+            object.__setattr__(self, field.name, values.get(field.name))
 
     def __getitem__(self, name: str) -> Fraction:
-        return self._values[name]
+        return self.values()[name]
 
     def __contains__(self, name: object) -> bool:
-        return name in self._values
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Setting) and self._values == other._values
-
-    def __hash__(self) -> int:
-        return hash(frozenset(self._values.items()))
+        return name in self.values()
 
     def __repr__(self) -> str:
-        return f"Setting({', '.join(f'{k}={v!r}' for k, v in self.exact_strings().items())})"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self.exact_strings(),)
+        return f"Setting({', '.join(f'{name}={text!r}' for name, text in self.exact_strings().items())})"
 
     def replace(self, **changes: Number | None) -> Setting:
         """A copy with some parameters changed (checked like any other setting)."""
-        merged: dict[str, Any] = dict(self.exact_strings())
+        kept = self._arguments()
         if {"sigma", "sigma_squared"} & changes.keys():
-            merged.pop("sigma", None)
-            merged.pop("sigma_squared", None)
-        return Setting(**{**merged, **changes})
+            kept.pop("sigma", None)
+            kept.pop("sigma_squared", None)
+        return Setting(**{**kept, **changes})
 
     def exact_strings(self) -> dict[str, str]:
         """The parameters as exact text (`1/50`), in the paper's order; feeds `Setting(**…)` back."""
-        found = {}
-        for letter in PARAMETERS:
-            if letter.name in self._values:
-                found[letter.name] = str(self._values[letter.name])
-            elif letter.name == "sigma" and "sigma2" in self._values:
-                root = _exact_root(self._values["sigma2"])
-                found.update({"sigma": str(root)} if root else {"sigma_squared": str(self._values["sigma2"])})
-        return found
+        return {name: str(value) for name, value in self._arguments().items()}
 
-    def values(self) -> Mapping[str, Fraction]:
+    def values(self) -> dict[str, Fraction]:
         """The exact values by name; the noise appears as `sigma2`, its square."""
-        return dict(self._values)
+        return {name: value for name, value in vars(self).items() if value is not None}
 
+    def _arguments(self) -> dict[str, Fraction]:
+        """What to call `Setting` with for an equal one, in the paper's order."""
+        values = self.values()
+        if "sigma2" in values:
+            square = values.pop("sigma2")
+            root = _exact_root(square)
+            values.update({"sigma_squared": square} if root is None else {"sigma": root})
+        order = [name for letter in PARAMETERS for name in (letter.name, f"{letter.name}_squared")]
+        return {name: values[name] for name in order if name in values}
+
+
+def _refuse(setting: object, name: str, value: object = None) -> NoReturn:
+    raise FrozenInstanceError("a Setting is immutable; use .replace(...)")
+
+
+# A frozen dataclass comes with a refusal of its own, which names no remedy.
+Setting.__setattr__ = Setting.__delattr__ = _refuse  # type: ignore[method-assign]
 
 PARAMETER_NAMES = frozenset({letter.name for letter in PARAMETERS} | {"sigma_squared"})
 _ONE_OF = f"use one of {', '.join(sorted(PARAMETER_NAMES))}"
-
-
-def _restore(strings: dict[str, Any]) -> Setting:
-    return Setting(**strings)
 
 
 def _exact_root(value: Fraction) -> Fraction | None:

@@ -8,7 +8,6 @@ solves a dynamic programme, whose value is the statement; `sharper.dynamic` brac
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
 from sympy import Expr, Integer, Symbol, diff, exp, log
 from sympy.core.symbol import Str
@@ -111,7 +110,9 @@ def _any_number_of_steps(d: Derivation) -> None:
     )
 
 
-def _statement(d: Derivation, batches: Expr, epochs: Expr, chance: Expr, state: str, **words: Any) -> Statement:
+def _statement(
+    d: Derivation, batches: Expr, epochs: Expr, chance: Expr, state: str, *, label: str, title: str, says: str
+) -> Statement:
     d.identity(
         "One batch: all must be hidden at once, so W₀(0) = log(1 + p(e^(κρ₀) − 1)).",
         (rate * exp(KAPPA * cost(removed) / alpha) + (1 - rate)).subs(removed, 1),
@@ -127,6 +128,9 @@ def _statement(d: Derivation, batches: Expr, epochs: Expr, chance: Expr, state: 
     mixed = Plus(Dot(chance, exp(later)), Dot(Plus(1, -chance), exp(missed)))
     away = name(r"\min_{0\leq z'\leq y} \alpha(\alpha-1)\rho_0 (y-z')^2 + W_{t+1}(z')")
     return Statement(
+        label=label,
+        title=title,
+        says=says,
         bounds=r"\varepsilon",
         quantity=Quantity.DIVERGENCE,
         relation="<=",
@@ -140,7 +144,6 @@ def _statement(d: Derivation, batches: Expr, epochs: Expr, chance: Expr, state: 
         assumes=(BATCHES,),
         where="not in the paper",
         rtol=RTOL,
-        **words,
     )
 
 

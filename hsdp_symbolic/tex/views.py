@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Literal
 
 from sympy import Expr, Symbol
 
@@ -153,7 +153,7 @@ def _induction_rows(check: Induction, printer: PaperPrinter) -> list[str]:
     ]
 
 
-def values(statement: Printable, setting: Setting, digits: int = 12, **arguments: Any) -> list[Block]:
+def values(statement: Printable, setting: Setting, digits: int = 12, **arguments: object) -> list[Block]:
     """The statement with the numbers of a setting put in, and its certified value rounded to the safe side."""
     wanted = {"sigma2" if name == "sigma" else name for name in statement.needs}
     exact = {name: value for name, value in statement.point(setting, **arguments).items() if name in wanted}
@@ -184,11 +184,11 @@ def _by_symbol(exact: Mapping[str, Fraction]) -> dict[Symbol, Fraction]:
     return found
 
 
-def certified_value(statement: Printable, setting: Setting, digits: int, **arguments: Any) -> str:
+def certified_value(statement: Printable, setting: Setting, digits: int, **arguments: object) -> str:
     """The value with its relation: rounded up for an upper bound, down for a lower one, a bracket for an equality."""
     wanted = Fraction(1, 10 ** (digits + 3))
     rtol = statement.within_reach(wanted)
-    bracket = statement.enclose(setting, rtol=rtol, **arguments)
+    bracket = statement.enclose_at(setting, arguments, rtol=rtol)
     low, high = bracket.decimals(digits if rtol == wanted else min(digits, 4))
     if Fraction(low) == Fraction(high) == bracket.lo == bracket.hi:
         return f"= {_scientific(low)}"

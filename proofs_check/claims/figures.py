@@ -7,7 +7,6 @@ g = S_g, s² = σ² and, as b divides n in every figure, n/b = N and floor(n/(2b
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from sympy import Expr, Gt, Integer, Lt, Max, Min, Piecewise, Rational, exp, log
 
@@ -97,8 +96,8 @@ def _run(epochs: int) -> Setting:
 
 def _ends(label: str, epochs: int, order: int, place: int | None = None) -> tuple[Expr, Expr]:
     """Certified lower and upper end of a bound in the figures' setting."""
-    chosen: dict[str, Any] = {"alpha": order} if place is None else {"alpha": order, "j0": place}
-    return _exact(statement(label).enclose(_run(epochs), **chosen))
+    chosen = {"alpha": order} if place is None else {"alpha": order, "j0": place}
+    return _exact(statement(label).enclose_at(_run(epochs), chosen))
 
 
 def _exact(found: Enclosure) -> tuple[Expr, Expr]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
+import numpy as np
 from sympy import Expr, Gt, Integer, Le, Lt, Rational, diff, exp
 
 from hsdp_symbolic import Setting, statement
@@ -83,8 +83,8 @@ def groups() -> tuple[Group, ...]:
 @cache
 def _ends(label: str, epochs: int, order: int, place: int | None) -> tuple[Rational, Rational]:
     """A bound in the figures' setting, from below and from above."""
-    where: dict[str, Any] = {} if place is None else {"j0": place}
-    found = statement(label).enclose(_FIGURE, K=epochs, alpha=order, **where)
+    where = {} if place is None else {"j0": place}
+    found = statement(label).enclose_at(_FIGURE, {"K": epochs, "alpha": order, **where})
     return Rational(*found.lo.as_integer_ratio()), Rational(*found.hi.as_integer_ratio())
 
 
@@ -325,10 +325,18 @@ def _overview() -> list[Claim]:
         {GeometricSum(q, K): 1 / (1 - q), GeometricSum(q**2, K): 1 / (1 - q**2)}
     )
     spelled = {rho_n: ABBREVIATIONS[rho_n]}
-    noisy = Experiment(Quadratic(1.0, 2.0), [0.0, 1.0], 1.0, eta=0.125, sigma=3.0, b=1, K=1)
+    noisy = Experiment(Quadratic(1.0, 2.0), np.array([0.0, 1.0]), np.array([1.0]), eta=0.125, sigma=3.0, b=1, K=1)
     spread = Rational(*noisy.noise.as_integer_ratio()) ** 2
     step = Experiment(
-        Quadratic(0.5, 2.0), [0.5, 1.5], 1.0, eta=0.25, sigma=1.0, b=2, K=1, scheme="full_batch", start=1.0
+        Quadratic(0.5, 2.0),
+        np.array([0.5, 1.5]),
+        np.array([1.0]),
+        eta=0.25,
+        sigma=1.0,
+        b=2,
+        K=1,
+        scheme="full_batch",
+        start=1.0,
     )
     centres = simulate(step, 1, centres=True, jobs=1).centres
     assert centres is not None

@@ -10,13 +10,12 @@ from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 from string import Template
-from typing import Any
 
 from hsdp_symbolic.catalogue import statements
 from hsdp_symbolic.files import require_writable_folder, write_atomically
 from hsdp_symbolic.progress import progress
 from hsdp_symbolic.setting import Setting
-from hsdp_symbolic.setting.gate import admit
+from hsdp_symbolic.setting.gate import Number, admit
 from hsdp_symbolic.setting.letters import LETTERS
 from hsdp_symbolic.setting.parameters import PARAMETER_NAMES
 
@@ -25,7 +24,7 @@ from ..report import examine_all
 from .content import card, chips, drawn, figures, mathml, row, summary
 from .programs import HERE, live
 
-_CONTROLS: dict[str, tuple[Any, float, float, bool]] = {
+_CONTROLS: dict[str, tuple[int | str, float, float, bool]] = {
     "n": (50, 10, 1e6, True),
     "b": (2, 1, 1e3, True),
     "K": (40, 1, 200, False),
@@ -62,7 +61,7 @@ _CONTROLS: dict[str, tuple[Any, float, float, bool]] = {
 it is logarithmic; the number beside a slider takes any value."""
 
 
-def write_page(folder: Path, given: Mapping[str, Any] | None = None) -> Path:
+def write_page(folder: Path, given: Mapping[str, Number] | None = None) -> Path:
     """Write the page as `folder`/index.html, whole or not at all; the folder is made where it does not exist."""
     require_writable_folder(folder)
     text = build(given)
@@ -71,9 +70,10 @@ def write_page(folder: Path, given: Mapping[str, Any] | None = None) -> Path:
     return folder / "index.html"
 
 
-def build(given: Mapping[str, Any] | None = None) -> str:
+def build(given: Mapping[str, Number] | None = None) -> str:
     """The page, with certified values at the letters `given` (by default the setting of the paper's figures)."""
-    letters = {name: value for name, (value, *_) in _CONTROLS.items()} | dict(given or {})
+    letters: dict[str, Number] = {name: value for name, (value, *_) in _CONTROLS.items()}
+    letters |= given or {}
     run = Setting(**{name: value for name, value in letters.items() if name in PARAMETER_NAMES})
     arguments = {name: admit(name, value) for name, value in letters.items() if name not in PARAMETER_NAMES}
     entries = examine_all()
@@ -118,7 +118,7 @@ def _source(name: str) -> str:
     return (HERE / name).read_text(encoding="utf-8")
 
 
-def _letter(name: str) -> dict[str, Any]:
+def _letter(name: str) -> dict[str, object]:
     letter = LETTERS[name]
     _, low, high, logarithmic = _CONTROLS[name]
     return {

@@ -5,8 +5,8 @@ from __future__ import annotations
 import base64
 from collections import Counter
 from collections.abc import Mapping
+from fractions import Fraction
 from html import escape
-from typing import Any
 
 from latex2mathml.converter import convert
 
@@ -29,7 +29,7 @@ def mathml(text: str, *, inline: bool = False) -> str:
 
 
 def card(
-    found: Statement, run: Setting, arguments: Mapping[str, Any], entries: list[Entry], shown: list[Figure]
+    found: Statement, run: Setting, arguments: Mapping[str, Fraction], entries: list[Entry], shown: list[Figure]
 ) -> str:
     """A statement: formula, hypotheses, certified value, derivation, and what the audit says about it."""
     steps = entries[: len(found.steps)]
@@ -58,10 +58,10 @@ def card(
 </article>"""
 
 
-def _value(found: Statement, run: Setting, arguments: Mapping[str, Any]) -> str:
+def _value(found: Statement, run: Setting, arguments: Mapping[str, Fraction]) -> str:
     try:
         used = {name: value for name, value in arguments.items() if name in found.needs}
-        lower, upper = found.enclose(run, **used).decimals(15)
+        lower, upper = found.enclose_at(run, used).decimals(15)
     except HsdpError as error:
         return f"<span class='soft'>No value at this setting: {escape(str(error))}</span>"
     extra = ", ".join(f"{name} = {value}" for name, value in used.items())

@@ -11,8 +11,9 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
+from hsdp_symbolic.experiment.batches import SCHEMES
 from hsdp_symbolic.experiment.losses import Quadratic
-from hsdp_symbolic.experiment.simulate import CHUNK, SCHEMES, Experiment, simulate
+from hsdp_symbolic.experiment.simulate import CHUNK, Experiment, simulate
 
 CHAINS, UPDATES = 16 * CHUNK, 250
 

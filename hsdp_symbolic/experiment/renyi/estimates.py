@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from statistics import NormalDist
-from typing import Any
 
 import numpy as np
 
 from ...errors import ArgumentError, NoEstimate
+from ..losses import Array
 from ..simulate import Chains
 
 GROUPS = 50
@@ -51,7 +52,7 @@ def plug_in(first: Chains, second: Chains, alpha: float, *, level: float = 0.95)
     """Means and variances put into the Gaussian formula: for laws that are Gaussian (affine updates, fixed order)."""
     ps, qs = _flat(first, second, alpha, level)
 
-    def divergence(p: Any, q: Any) -> float:
+    def divergence(p: Array, q: Array) -> float:
         return gaussian_divergence(alpha, p.mean(), p.var(ddof=1), q.mean(), q.var(ddof=1))
 
     return _jackknife(divergence, ps, qs, "plug-in Gaussian", level)
@@ -96,14 +97,14 @@ def rao_blackwell(first: Chains, second: Chains, alpha: float, noise: float, *, 
         for side, part, rest in ((side, side[:, : edges_of_core[0]], side[:, edges_of_core[1] :]) for side in densities)
     ]
 
-    def terms(leave_out: int | None) -> Any:
+    def terms(leave_out: int | None) -> Array:
         logs = []
         for side, size in zip(masses, sizes, strict=True):
             total, number = side.sum(axis=0), size.sum()
             if leave_out is not None:
                 total, number = total - side[leave_out], number - size[leave_out]
             logs.append(np.log(np.maximum(total * spacing / number, 1e-300)))
-        return alpha * logs[0] + (1 - alpha) * logs[1]
+        return np.asarray(alpha * logs[0] + (1 - alpha) * logs[1])
 
     def divergence(leave_out: int | None) -> float:
         exponent = terms(leave_out)
@@ -149,7 +150,7 @@ def from_samples(first: Chains, second: Chains, alpha: float, *, level: float = 
     return _from_jackknife(divergence(None), [divergence(g) for g in range(GROUPS)], method, level, len(pooled))
 
 
-def _flat(first: Chains, second: Chains, alpha: float, level: float) -> tuple[Any, Any]:
+def _flat(first: Chains, second: Chains, alpha: float, level: float) -> tuple[Array, Array]:
     """The two samples as flat arrays, after the checks all estimators share."""
     if not isinstance(alpha, (int, float)) or isinstance(alpha, bool) or not 1 < alpha < math.inf:
         raise ArgumentError("alpha", alpha, "the order must exceed 1", "give a finite number > 1")
@@ -163,7 +164,7 @@ def _flat(first: Chains, second: Chains, alpha: float, level: float) -> tuple[An
     return first.last[:, 0], second.last[:, 0]
 
 
-def _require_support(p: Any, q: Any, effective: Any, alpha: float, *, most: float) -> None:
+def _require_support(p: Array, q: Array, effective: Array, alpha: float, *, most: float) -> None:
     """Refuse where more than the fraction `most` of the divergence rests on regions that hardly any chain has reached.
 
     With the terms p^α·q^(1−α) − αp + (α−1)q, which are nonnegative, a region is judged by its part of the divergence.
@@ -181,7 +182,7 @@ def _require_support(p: Any, q: Any, effective: Any, alpha: float, *, most: floa
         )
 
 
-def _jackknife(statistic: Any, ps: Any, qs: Any, method: str, level: float) -> Estimate:
+def _jackknife(statistic: Callable[[Array, Array], float], ps: Array, qs: Array, method: str, level: float) -> Estimate:
     groups = list(
         zip(np.array_split(np.arange(len(ps)), GROUPS), np.array_split(np.arange(len(qs)), GROUPS), strict=True)
     )
