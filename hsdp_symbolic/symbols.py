@@ -1,5 +1,8 @@
 """The paper's alphabet: the only place where SymPy symbols and functions are made.
 
+Every symbol has one name: that of its variable here, which is also how SymPy and our messages print it. How it is
+typeset is said in `TEX`; a name such as `x_i`, `tau` or `H_1` is typeset as it reads and needs no line there.
+
 Assumptions are those under which derivations rewrite: everything positive, indices nonnegative
 (an index declared positive that starts at 0 gives silently wrong sums).
 """
@@ -7,6 +10,7 @@ Assumptions are those under which derivations rewrite: everything positive, indi
 from __future__ import annotations
 
 from sympy import Expr, Function, Symbol, floor
+from sympy.core.function import UndefinedFunction
 
 from .setting.letters import LETTERS
 
@@ -29,7 +33,7 @@ t, R, dR, u = (Symbol(name, nonnegative=True) for name in ("t", "R", "dR", "u"))
 # Abbreviations, kept atomic in derivations and replaced last: with 1 − ηλ written out, solutions of the
 # same recurrence no longer compare equal.
 N = Symbol("N", integer=True, positive=True)
-m, rest = (Symbol(name, integer=True, positive=True) for name in ("m", "m_rest"))
+m, m_rest = (Symbol(name, integer=True, positive=True) for name in ("m", "m_rest"))
 q, q_half, q_balle, rho0, rho_n, rho_mul, sigma2 = (
     Symbol(name, positive=True) for name in ("q", "q_half", "q_balle", "rho0", "rho_n", "rho_mul", "sigma2")
 )
@@ -45,7 +49,7 @@ ABBREVIATIONS: dict[Symbol, Expr] = {
     sigma2: sigma**2,
     N: floor(n / b),
     m: floor(N / 2),
-    rest: floor((N + 1) / 2),
+    m_rest: floor((N + 1) / 2),
     **{symbol: 1 - step for symbol, step in CONTRACTIONS.items()},
     rho0: eta * S_g**2 / (4 * sigma2 * b**2),
     rho_n: eta * S_g**2 / (4 * sigma2 * n**2),
@@ -77,7 +81,7 @@ TEX: dict[Symbol, str] = {
     q: r"(1-\eta\lambda)",
     q_half: r"\left(1-\frac{\eta\lambda}{2}\right)",
     q_balle: r"\left(1-\frac{2\eta\beta\lambda}{\beta+\lambda}\right)",
-    rest: r"\lceil \frac{n/b}{2} \rceil",
+    m_rest: r"\lceil \frac{n/b}{2} \rceil",
     rho0: r"\rho_0",
     rho_n: r"\rho_n",
     rho_mul: r"\rho_{mul}",
@@ -86,78 +90,99 @@ TEX: dict[Symbol, str] = {
 
 # Scaffolding of derivations. None of these reaches a statement's expression.
 i = Symbol("i", integer=True, nonnegative=True)
-y, Y = Function("y"), Symbol("Y", real=True)
+Y = Symbol("Y", real=True)
 p = Symbol("p", positive=True)  # q = 1/(1 + p): signs and limits become decidable
 slack = Symbol("slack", positive=True)
-unit = Symbol("x0", positive=True)  # makes polynomials homogeneous
-x_i, g_i, length = (Symbol(name, real=True) for name in ("x_i", "g_i", "s"))
+x0 = Symbol("x0", positive=True)  # makes polynomials homogeneous
+x_i, g_i, s = (Symbol(name, real=True) for name in ("x_i", "g_i", "s"))
 X, P, G, W = (
     Symbol("X", nonnegative=True),
     Symbol("P", real=True),
     Symbol("G", positive=True),
     Symbol("W", positive=True),
 )
-theta, shift, order_y = (Symbol(name, real=True) for name in ("theta", "a", "y"))
-other_shift = Symbol("a2", positive=True)
-variance, radius, dim, time, E_alpha, information, V0 = (
-    Symbol(name, positive=True) for name in ("v", "radius", "d", "tau", "E_alpha", "I_alpha", "V0")
+alpha_minus_1 = Symbol("alpha_minus_1", positive=True)
+K_minus_1 = Symbol("K_minus_1", integer=True, nonnegative=True)
+
+# Gaussians N(a, v), shifted by a (and a2), and how laws change along the diffusion, at time tau.
+theta, a, y = (Symbol(name, real=True) for name in ("theta", "a", "y"))  # y = ln(α − 1)
+a2, v = (Symbol(name, positive=True) for name in ("a2", "v"))
+radius, dim, tau, E_alpha, I_alpha, V0 = (
+    Symbol(name, positive=True) for name in ("radius", "dim", "tau", "E_alpha", "I_alpha", "V0")
 )
-density, density_, ratio, divergence, loss, moment = (
-    Function(name, positive=True) for name in ("p", "p'", "r", "R", "u", "E")
+KL = Symbol("KL", nonnegative=True)
+y_at = Function("y_at")
+p_at, p_prime_at, r_at, R_at, u_at, E_at = (
+    Function(name, positive=True) for name in ("p_at", "p_prime_at", "r_at", "R_at", "u_at", "E_at")
 )
-weight, inner, inner_max = (Symbol(name, nonnegative=True) for name in ("w", "M_x", "M"))
+
+# Mixtures: weights, moments of the parts, two densities and how they move.
+w, M_x, M = (Symbol(name, nonnegative=True) for name in ("w", "M_x", "M"))
 mu, nu = (Symbol(name, positive=True) for name in ("mu", "nu"))
-d_mu, d_nu = (Symbol(name, real=True) for name in ("dmu", "dnu"))
-gap, divergence_kl, claimed = (Symbol(name, nonnegative=True) for name in ("gap", "KL", "bound"))
-rate, decay, moments, shrink, level, falling, hit_factor, small, e_small = (
+dmu, dnu = (Symbol(name, real=True) for name in ("dmu", "dnu"))
+gap, bound = (Symbol(name, nonnegative=True) for name in ("gap", "bound"))
+
+# Sampling: the sum or mean S of exponentials and its logarithm, what a hit and a miss do to them.
+rate, decay, S_exp, r_miss, s_log, e_s, A_hit, y_half, e_half = (
     Symbol(name, positive=True)
-    for name in ("rate", "decay", "S", "r_miss", "s_log", "e_s", "A_hit", "y_half", "e_half")
+    for name in ("rate", "decay", "S_exp", "r_miss", "s_log", "e_s", "A_hit", "y_half", "e_half")
 )
-z1, z2, mean_w, high_w, low_w, plain_mean = (
-    Symbol(name, real=True) for name in ("z1", "z2", "m_w", "w_max", "w_min", "w_bar")
-)
-others, square_mean, p1, tau, spread2, top_eig = (
-    Symbol(name, positive=True) for name in ("rest", "E_w2", "p1", "tau_u", "b2", "M_T")
-)
-along, across = Symbol("a_u", real=True), Symbol("b_v", real=True)
-s_unit, tilt = Symbol("s_unit", positive=True), Symbol("t_tilt", positive=True)
-excess = Symbol("alpha-1", positive=True)
-extra_epochs = Symbol("K-1", integer=True, nonnegative=True)
+s_unit, t_tilt = Symbol("s_unit", positive=True), Symbol("t_tilt", positive=True)
+r_epoch, A_epoch = Symbol("r_epoch", positive=True), Symbol("A_epoch", positive=True)
+
+# Logistic regression: scores, weighted means of them, the largest eigenvalue, a vector along and across another.
+z1, z2, m_w, w_max, w_min, w_bar = (Symbol(name, real=True) for name in ("z1", "z2", "m_w", "w_max", "w_min", "w_bar"))
+rest, E_w2, p1, tau_u, b2, M_T = (Symbol(name, positive=True) for name in ("rest", "E_w2", "p1", "tau_u", "b2", "M_T"))
+a_u, b_v = Symbol("a_u", real=True), Symbol("b_v", real=True)
+
 # Two coupled runs: how far apart, what noise takes off that, and the edges of a minorant.
-distance, nearer, spent, carried = (Symbol(name, nonnegative=True) for name in ("z", "z_near", "a_t", "z_corner"))
-jump, apart, stretched, spread = (Symbol(name, positive=True) for name in ("s_jump", "s_maps", "s_f", "V"))
-rise, run_length, last_rise, last_length = (Symbol(name, positive=True) for name in ("H_1", "x_1", "H_2", "x_2"))
-slope, length_ratio, sum_of_squares, quicker = (Symbol(name, positive=True) for name in ("g", "ell", "A2", "q_less"))
-portion, root_before, root_cost = (Symbol(name, positive=True) for name in ("theta_noise", "sqrt_uV", "sqrt_rho"))
-epoch_factor, epoch_cost = Symbol("r_epoch", positive=True), Symbol("A_epoch", positive=True)
+z, z_near, a_t, z_corner = (Symbol(name, nonnegative=True) for name in ("z", "z_near", "a_t", "z_corner"))
+s_jump, s_maps, s_f, V = (Symbol(name, positive=True) for name in ("s_jump", "s_maps", "s_f", "V"))
+H_1, x_1, H_2, x_2 = (Symbol(name, positive=True) for name in ("H_1", "x_1", "H_2", "x_2"))
+g, ell, A2, q_less = (Symbol(name, positive=True) for name in ("g", "ell", "A2", "q_less"))
+theta_noise, sqrt_uV, sqrt_rho = (Symbol(name, positive=True) for name in ("theta_noise", "sqrt_uV", "sqrt_rho"))
 
 # A clipped loss of one score: the cap, how far two slopes are below and above it, two vectors in their plane.
-cap, below_cap, above_cap, clip_norm = (Symbol(name, positive=True) for name in ("m_cap", "a_below", "a_above", "C"))
+m_cap, a_below, a_above, C = (Symbol(name, positive=True) for name in ("m_cap", "a_below", "a_above", "C"))
 f_1, f_2, d_1, d_2 = (Symbol(name, real=True) for name in ("f_1", "f_2", "d_1", "d_2"))
 
-# Any hit pattern: weights, slopes and edges of the greatest convex minorant, and jets of convex functions.
-distance2, moved, moved2, leap, W1, W2, W_mid = (
+# Any hit pattern: weights, slopes and edges of the greatest convex minorant, and jets of convex functions f and h.
+z_2, D, D2, s_leap, W_1, W_2, W_mid = (
     Symbol(name, nonnegative=True) for name in ("z_2", "D", "D2", "s_leap", "W_1", "W_2", "W_mid")
 )
-later, more = (Symbol(name, positive=True) for name in ("P_t", "a_more"))
-rise1, rise2, height, slope1 = (Symbol(name, real=True) for name in ("A_1", "A_2", "h_1", "g_1"))
-slope_gain, height_gap = (Symbol(name, nonnegative=True) for name in ("g_2-g_1", "h_1-A_1"))
-a1, a2, b1, b2 = (Symbol(name, real=True) for name in ("f'", "f''", "h'", "h''"))
+P_t, a_more = (Symbol(name, positive=True) for name in ("P_t", "a_more"))
+A_1, A_2, h_1, g_1 = (Symbol(name, real=True) for name in ("A_1", "A_2", "h_1", "g_1"))
+g_2_minus_g_1, h_1_minus_A_1 = (Symbol(name, nonnegative=True) for name in ("g_2_minus_g_1", "h_1_minus_A_1"))
+df, ddf, dh, ddh = (Symbol(name, real=True) for name in ("df", "ddf", "dh", "ddh"))
 
 TEX |= {
-    a1: "f'",
-    a2: "f''",
-    b1: "h'",
-    b2: "h''",
-    slope_gain: "(g_2-g_1)",
-    height_gap: "(h_1-A_1)",
-    leap: "s",
-    more: r"\delta_a",
-    d_mu: r"\dot{\mu}",
-    d_nu: r"\dot{\nu}",
-    small: "y",
-    e_small: "e_y",
-    level: "s",
-    order_y: "y",
+    alpha_minus_1: r"(\alpha-1)",
+    K_minus_1: "(K-1)",
+    dim: "d",
+    S_exp: "S",
+    df: "f'",
+    ddf: "f''",
+    dh: "h'",
+    ddh: "h''",
+    g_2_minus_g_1: "(g_2-g_1)",
+    h_1_minus_A_1: "(h_1-A_1)",
+    s_leap: "s",
+    a_more: r"\delta_a",
+    dmu: r"\dot{\mu}",
+    dnu: r"\dot{\nu}",
+    y_half: "y",
+    e_half: "e_y",
+    s_log: "s",
     radius: "r",
 }
+
+FUNCTIONS_TEX: dict[UndefinedFunction, str] = {
+    y_at: "y",
+    p_at: "p",
+    p_prime_at: "p'",
+    r_at: "r",
+    R_at: "R",
+    u_at: "u",
+    E_at: "E",
+}
+"""How each function is printed, before its arguments."""

@@ -23,7 +23,7 @@ from sympy import Add, Dummy, Function, Integral, Symbol
 from hsdp_symbolic import Setting
 from hsdp_symbolic.cli import main
 from hsdp_symbolic.proof.checks import Certificate, Identity, Slack, Verdict
-from hsdp_symbolic.symbols import loss, q
+from hsdp_symbolic.symbols import q, u_at
 from proofs_check import cache, store
 from proofs_check.cache import Memory, fingerprint
 from proofs_check.claim import Claim, examine
@@ -37,7 +37,7 @@ def claim(printed, corrected=None, name="x/1"):
     return Claim(name, "eps0", "somewhere", "a claim", printed, corrected, "as it should be")
 
 
-RIGHT, WRONG, OPEN = Identity(q + q, 2 * q), Identity(q + q, q), Identity(loss(q), loss(2 * q))
+RIGHT, WRONG, OPEN = Identity(q + q, 2 * q), Identity(q + q, q), Identity(u_at(q), u_at(2 * q))
 TRUE, FALSE = claim(RIGHT), claim(WRONG, name="x/2")
 
 

@@ -108,9 +108,9 @@ class TestChecksCanFail:
         assert Identity((q + 1) ** 2, q**2 + 1).verify().verdict is Verdict.REFUTED
 
     def test_identity_between_unknown_functions_is_undecided_not_refuted(self):
-        from hsdp_symbolic.symbols import loss
+        from hsdp_symbolic.symbols import u_at
 
-        assert Identity(loss(q), loss(2 * q)).verify().verdict is Verdict.UNDECIDED
+        assert Identity(u_at(q), u_at(2 * q)).verify().verdict is Verdict.UNDECIDED
 
     def test_induction_with_wrong_start(self):
         assert not Induction(i, i, 0, Integer(1), Y, Y + 1).verify().verdict.passes

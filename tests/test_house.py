@@ -73,6 +73,41 @@ class TestEverySource:
         assert results.failed == 0
 
 
+class TestNamesOfSymbols:
+    @staticmethod
+    def found():
+        from sympy import Symbol
+        from sympy.core.function import UndefinedFunction
+
+        from hsdp_symbolic import symbols
+
+        return {
+            variable: thing.name if isinstance(thing, Symbol) else thing.__name__
+            for variable, thing in vars(symbols).items()
+            if isinstance(thing, (Symbol, UndefinedFunction))
+        }
+
+    def test_each_is_that_of_its_variable(self):
+        found = self.found()
+        assert len(found) > 100
+        assert {variable: name for variable, name in found.items() if variable != name} == {}
+
+    def test_each_is_used_once(self):
+        names = list(self.found().values())
+        assert len(names) == len(set(names))
+
+    def test_no_module_imports_one_under_another_name(self):
+        renamed = [
+            f"{path.relative_to(ROOT)}: {alias.name} as {alias.asname}"
+            for path in SOURCES
+            for node in ast.walk(ast.parse(path.read_text()))
+            if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[-1] == "symbols"
+            for alias in node.names
+            if alias.asname
+        ]
+        assert renamed == []
+
+
 def test_the_command_line_imports_only_the_standard_library_at_module_level():
     light = set[str]().union(*(imports(path, top_level=True) for path in (ROOT / "hsdp_symbolic" / "cli").glob("*.py")))
     assert not mentions(light, "sympy", "numpy", "flint", "mpmath", "matplotlib", "plots")

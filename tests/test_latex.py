@@ -77,7 +77,7 @@ class TestPrinter:
             (symbols.sigma2**2, r"\left(\sigma^2\right)^{2}"),
             (symbols.dR**2, r"\left(\partial_\alpha R_\alpha\right)^{2}"),
             (Plus(symbols.K, -1) ** 2, r"\left(K - 1\right)^{2}"),
-            (GeometricSum(symbols.length, symbols.K), r"\sum_{r=0}^{K - 1} s^{r}"),
+            (GeometricSum(symbols.s, symbols.K), r"\sum_{r=0}^{K - 1} s^{r}"),
             (
                 times(GeometricSum(symbols.q, symbols.K), symbols.Y),
                 r"\left(\sum_{s=0}^{K - 1} (1-\eta\lambda)^{s}\right) Y",

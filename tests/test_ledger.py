@@ -8,7 +8,7 @@ import pytest
 
 from hsdp_symbolic.cli import main
 from hsdp_symbolic.proof.checks import Identity, Verdict
-from hsdp_symbolic.symbols import loss, q
+from hsdp_symbolic.symbols import q, u_at
 from proofs_check import register
 from proofs_check.claim import Claim, Control, examine
 from proofs_check.ledger import claims, coverage
@@ -33,7 +33,7 @@ def claim(printed, corrected=None):
     return Claim("x/1", "eps0", "somewhere", "a claim", printed, corrected, "as it should be")
 
 
-RIGHT, WRONG, OPEN = Identity(q + q, 2 * q), Identity(q + q, q), Identity(loss(q), loss(2 * q))
+RIGHT, WRONG, OPEN = Identity(q + q, 2 * q), Identity(q + q, q), Identity(u_at(q), u_at(2 * q))
 
 
 @pytest.mark.parametrize(

@@ -116,7 +116,7 @@ class _LongStatement:
         from ..evaluate.numeric import evaluate_raw
         from ..evaluate.program import compile_expression
         from ..setting.arrays import Samples
-        from ..symbols import W1
+        from ..symbols import W_1
 
         def samples(array: Array) -> Samples:
             return Samples(array, float(array.min()), float(array.max()))
@@ -127,6 +127,6 @@ class _LongStatement:
         moment = self.kind.sketch(costs, *self._others)
         found, known = np.full(alphas.shape, np.inf), np.isfinite(moment)
         if np.any(known):
-            leaves = {**self._values, "alpha": samples(alphas[known]), str(W1): samples(moment[known])}
-            found[known] = evaluate_raw(compile_expression(self._expr.xreplace({self._node: W1})), leaves)
+            leaves = {**self._values, "alpha": samples(alphas[known]), str(W_1): samples(moment[known])}
+            found[known] = evaluate_raw(compile_expression(self._expr.xreplace({self._node: W_1})), leaves)
         return found

@@ -222,7 +222,7 @@ _GENERATORS = {
     symbols.decay: 1 - symbols.q**2,
 }
 """What may be bounded first and then be taken as a letter of its own."""
-_HALF = (symbols.m, symbols.rest)
+_HALF = (symbols.m, symbols.m_rest)
 """Halves of N, which must stay tied to it."""
 _WRITTEN_AS = {symbols.b / symbols.n: symbols.rate, symbols.eta * symbols.lam * (1 + symbols.q): symbols.decay}
 _SYMBOLS = {symbol.name: symbol for symbol in (*symbols.TEX, *_GENERATORS)}

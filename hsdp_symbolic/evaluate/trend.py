@@ -18,26 +18,26 @@ from ..symbols import (
     ABBREVIATIONS,
     CONTRACTIONS,
     K,
+    K_minus_1,
     N,
     alpha,
+    alpha_minus_1,
     eta,
-    excess,
-    extra_epochs,
     j,
     j0,
     k,
     m,
+    m_rest,
     rate,
-    rest,
     sigma,
     sigma2,
     split,
     with_costs_spelled,
 )
 
-_ORTHANT = {alpha: 1 + excess, K: 1 + extra_epochs}
+_ORTHANT = {alpha: 1 + alpha_minus_1, K: 1 + K_minus_1}
 """α > 1 and K ≥ 1, mapped so that the signs of α − 1 and K − 1 can be seen."""
-_HALVES = {N: m + rest}
+_HALVES = {N: m + m_rest}
 """n/b as its two halves, both of which grow with it."""
 _POSITIVE = {(count.subs(_HALVES)) for count in (N - j0, N - j0 - 1, N - m, N - split, N - 1, N * k + j)} | {1 - rate}
 """What hypotheses (or the branch of a case distinction) keep positive wherever it divides."""
@@ -111,10 +111,10 @@ class _Rules:
         """Each factor, of known sign, pulls its way; a mean or recursion divided by the order is taken as one."""
         factors = list(product.args)
         pulls: list[tuple[int, Trend | None]] = []
-        if self._symbol == excess and 1 / excess in factors:
+        if self._symbol == alpha_minus_1 and 1 / alpha_minus_1 in factors:
             for node in factors:
                 if isinstance(node, BoundFunction) and node.has_order:
-                    factors = [factor for factor in factors if factor not in (node, 1 / excess)]
+                    factors = [factor for factor in factors if factor not in (node, 1 / alpha_minus_1)]
                     pulls.append((sign(node), node.per_order(self)))
                     break
         pulls += [(sign(factor), self.of(factor)) for factor in factors]
@@ -181,8 +181,8 @@ def _common(parts: Iterable[Expr]) -> int:
 
 def _is_missing_power(expr: Add) -> bool:
     """1 − q^e for a contraction q and e ≥ 0."""
-    rest = 1 - expr
-    return isinstance(rest, Pow) and rest.base in CONTRACTIONS and sign(rest.exp) > 0
+    power = 1 - expr
+    return isinstance(power, Pow) and power.base in CONTRACTIONS and sign(power.exp) > 0
 
 
 def absorbed(expr: Expr) -> Expr:

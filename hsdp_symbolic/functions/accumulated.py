@@ -11,7 +11,7 @@ from sympy import Expr
 
 from ..errors import OutsideDoubleRange, TooManySteps
 from ..setting.arrays import Array
-from ..symbols import excess
+from ..symbols import alpha_minus_1
 from .interface import Balls, Binding, Doubles, Parts, Rules, Trend, Values
 from .recursion import MOST_STEPS_IN_BALLS, MOST_STEPS_IN_DOUBLES, after
 
@@ -73,7 +73,7 @@ class Accumulated(Binding):
 
     def per_order(self, rules: Rules) -> Trend | None:
         increment, state, count, *_ = self.args  # in the state divided by s
-        return rules.joint([increment.subs(state, excess * state) / excess, count])
+        return rules.joint([increment.subs(state, alpha_minus_1 * state) / alpha_minus_1, count])
 
 
 def _refuse_if_endless(steps: float, gain: float, most: int) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 from sympy import Expr, cancel
 
 from ..errors import TooManySteps
-from ..symbols import excess
+from ..symbols import alpha_minus_1
 from .interface import Balls, OfSteps, Rules, Trend, agree
 
 MOST_CAPPED_STEPS = 2 * 10**5
@@ -52,7 +52,7 @@ class CappedMoment(OfSteps):
 
     def per_order(self, rules: Rules) -> Trend | None:
         """A recursion of means of e^(cX), each to the power 1/c."""
-        return agree([rules.joint(self.args), rules.of(cancel(self.args[0] / excess))])
+        return agree([rules.joint(self.args), rules.of(cancel(self.args[0] / alpha_minus_1))])
 
 
 class _Capped:

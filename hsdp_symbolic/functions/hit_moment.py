@@ -20,7 +20,7 @@ from ..arithmetic.engines import Engine, Unbounded
 from ..errors import HsdpError, OutsideDoubleRange, TooManySteps, ValueTooLarge
 from ..progress import Ticker
 from ..setting.arrays import Array
-from ..symbols import excess
+from ..symbols import alpha_minus_1
 from .interface import Balls, Long, Rules, Trend, agree
 from .sketch import Table
 
@@ -72,7 +72,7 @@ class HitMoment(Long):
 
     def per_order(self, rules: Rules) -> Trend | None:
         """The mean of e^(cX), to the power 1/c, increases with c."""
-        return agree([rules.joint(self.args), rules.of(cancel(self.args[0] / excess))])
+        return agree([rules.joint(self.args), rules.of(cancel(self.args[0] / alpha_minus_1))])
 
 
 @lru_cache(maxsize=64)

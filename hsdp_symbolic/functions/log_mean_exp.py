@@ -11,7 +11,7 @@ from sympy import Expr, cancel
 
 from ..errors import TooManySteps
 from ..setting.arrays import Array, Samples
-from ..symbols import excess
+from ..symbols import alpha_minus_1
 from .exponential_sums import DIRECT_TERMS, sum_of_exponentials
 from .interface import Balls, Binding, Doubles, Part, Parts, Printer, Rules, Trend, Values, agree, flip
 from .recursion import MOST_STEPS_IN_BALLS, MOST_STEPS_IN_DOUBLES
@@ -75,7 +75,7 @@ class LogMeanExp(Binding):
 
     def per_order(self, rules: Rules) -> Trend | None:
         body, _, count = self.args  # the mean of e^(sx), to the power 1/s, increases with s (Jensen)
-        return agree([Trend.UP, rules.of(cancel(body / excess)), flip(rules.of(count))])
+        return agree([Trend.UP, rules.of(cancel(body / alpha_minus_1)), flip(rules.of(count))])
 
     def tex(self, printer: Printer) -> str:
         body, index, count = map(printer._print, self.args)

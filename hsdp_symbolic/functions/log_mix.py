@@ -12,7 +12,7 @@ from sympy import Expr, Symbol, cancel, exp, log
 from ..arithmetic.tape import at_most
 from ..errors import NotRational
 from ..setting.arrays import Array
-from ..symbols import b, excess, n, p, rate, slack, w1, with_costs_spelled
+from ..symbols import alpha_minus_1, b, n, p, rate, slack, w1, with_costs_spelled
 from .interface import Arithmetic, Balls, Doubles, Pointwise, Rules, Trend, agree, flip
 
 _SHIFTED_FROM = 64
@@ -81,8 +81,8 @@ class LogMix(Pointwise):
             return None
         share = [rules.sign(cancel(each.subs(_WEIGHTS))) for each in (weight, 1 - weight)]
         if share == [1, 1]:  # a mean of e^(sx), to the power 1/s, increases with s (Jensen)
-            return agree([Trend.UP, *(rules.of(cancel(exponent / excess)) for exponent in exponents)])
-        return self._concave(excess, rules)
+            return agree([Trend.UP, *(rules.of(cancel(exponent / alpha_minus_1)) for exponent in exponents)])
+        return self._concave(alpha_minus_1, rules)
 
     def divided_by(self, x: Symbol, rules: Rules) -> tuple[int, Trend | None] | None:
         return -1, flip(self._concave(x, rules))  # negative where `_concave` tells anything

@@ -14,7 +14,7 @@ from sympy import Expr, Rational, Tuple
 from ..arithmetic.engines import Unbounded
 from ..errors import OutsideDoubleRange, TooManySteps
 from ..setting.arrays import Array
-from ..symbols import alpha, excess
+from ..symbols import alpha, alpha_minus_1
 from .interface import Balls, OfNumbers, Printer, Rules, Trend
 
 MOST_BINOMIAL_ORDER = 2**16
@@ -71,7 +71,7 @@ class SampledGaussian(OfNumbers):
 
     def per_order(self, rules: Rules) -> Trend | None:
         share, rho, order = self.args
-        return rules.joint([order, share, rho]) if order == 1 + excess else None
+        return rules.joint([order, share, rho]) if order == 1 + alpha_minus_1 else None
 
     def tex(self, printer: Printer) -> str:
         order = self.args[2]

@@ -10,7 +10,7 @@ from sympy import Expr, cancel
 
 from ..errors import GridExhausted
 from ..setting.arrays import Array
-from ..symbols import excess
+from ..symbols import alpha_minus_1
 from .interface import Balls, Long, Rules, Trend, agree
 from .shift_programme import MOST_POINTS, Programme, bracket, curve
 from .shift_sketch import sketch_programme
@@ -70,7 +70,7 @@ class ShiftControl(Long):
 
     def per_order(self, rules: Rules) -> Trend | None:
         cost = self.args[0]  # for each policy the mean of e^(cX), to the power 1/c, increases with c
-        return agree([self.trend(rules), rules.of(cancel(cost / excess))])
+        return agree([self.trend(rules), rules.of(cancel(cost / alpha_minus_1))])
 
 
 def _programme(cost: Fraction, q: Fraction, rate: Fraction, batches: Fraction, epochs: Fraction) -> Programme:

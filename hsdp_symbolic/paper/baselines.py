@@ -18,6 +18,8 @@ from ..symbols import (
     L,
     N,
     S_g,
+    a,
+    a2,
     alpha,
     b,
     beta,
@@ -26,16 +28,14 @@ from ..symbols import (
     j0,
     lam,
     n,
-    other_shift,
     q_balle,
     rate,
     rho0,
     s_unit,
-    shift,
     sigma,
     sigma2,
-    tilt,
-    variance,
+    t_tilt,
+    v,
 )
 from . import gaussian
 from .fixed_order import EPOCHS, MIRONOV, ORDER, STEP_COST, TWO_BATCHES
@@ -49,16 +49,16 @@ BALLE = "Balle et al. 2019, Theorem 5"
 def balle() -> Statement:
     """Theorem 5 of Balle et al., in the paper's letters, composed over epochs."""
     d = Derivation()
-    theirs = 2 * L**2 / variance  # per order, for the last point: their noise variance and Lipschitz constant
+    theirs = 2 * L**2 / v  # per order, for the last point: their noise variance and Lipschitz constant
     d.cite(
         "One pass, the record in batch j0: ε is α·2L²/v for the last batch, and before it "
         "α·2L²/((N−j0−1)·v)·(1−2ηβλ/(β+λ))^((N−j0)/2) (witness: the last batch, the Gaussian mechanism with shift 2L).",
         BALLE,
-        Identity(alpha * theirs, gaussian.renyi().subs(shift, 2 * L)),
+        Identity(alpha * theirs, gaussian.renyi().subs(a, 2 * L)),
     )
     d.identity(
         "Translated as in the appendix, L ↦ (ηS_g/2)/b and v ↦ 2ησ²: 2L²/v becomes ρ₀.",
-        theirs.subs({L: eta * S_g / 2 / b, variance: 2 * eta * sigma2}, simultaneous=True),
+        theirs.subs({L: eta * S_g / 2 / b, v: 2 * eta * sigma2}, simultaneous=True),
         ABBREVIATIONS[rho0],
     )
     between = q_balle ** (N / Integer(2)) / (N - 1)
@@ -68,11 +68,11 @@ def balle() -> Statement:
         after.subs(j0, 0),
         between,
     )
-    product = gaussian.renyi().subs(shift**2, shift**2 + other_shift**2)
+    product = gaussian.renyi().subs(a**2, a**2 + a2**2)
     d.cite(
         "These costs add up over the epochs (witness: independent Gaussian shifts).",
         MIRONOV,
-        Identity(gaussian.renyi() + gaussian.renyi().subs(shift, other_shift), product),
+        Identity(gaussian.renyi() + gaussian.renyi().subs(a, a2), product),
     )
     d.at_most(
         "The base stays nonnegative: 2ηβλ/(β+λ) ≤ 4βλ/(β+λ)² ≤ 1.",
@@ -117,13 +117,13 @@ def sampled_gaussian() -> Statement:
         "ε of one step is log A_α/(α−1), A_α = E[((1−p) + p·e^((2x−1)/(2·noise²)))^α] over x ~ N(0, noise²) "
         "(witness: at p = 1, whole order 2, log A is the Gaussian mechanism's).",
         "Mironov, Talwar & Zhang 2019, Theorems 4, 5 and Section 3.3",
-        Identity(gaussian.renyi().subs({alpha: 2, shift: 1}, simultaneous=True), 1 / variance),
+        Identity(gaussian.renyi().subs({alpha: 2, a: 1}, simultaneous=True), 1 / v),
     )
     # E e^(kx/v) for x ~ N(0, v) is e^(k²/(2v)), by completing the square.
     d.identity(
         "For whole orders the binomial theorem and E e^(kx/noise²) = e^(k²/(2·noise²)) give "
         "A_α = Σ C(α,k)(1−p)^(α−k)p^k e^(ρ₀k(k−1)).",
-        (i**2 / (2 * variance) - i / (2 * variance)).subs(variance, 1 / (2 * rho0)),
+        (i**2 / (2 * v) - i / (2 * v)).subs(v, 1 / (2 * rho0)),
         rho0 * i * (i - 1),
     )
     expr = K * N * SampledGaussian(b / n, rho0, alpha) / (alpha - 1)
@@ -157,7 +157,7 @@ def small_rate() -> Statement:
         "β·log E_Q e^(αtx) for every t (witness: p = 1, t = s, where it is an equality).",
         "Hölder's inequality",
         Identity(
-            gaussian.renyi().subs({shift: s_unit, variance: 1}, simultaneous=True) * (alpha - 1),
+            gaussian.renyi().subs({a: s_unit, v: 1}, simultaneous=True) * (alpha - 1),
             alpha * ((alpha - 1) ** 2 / 2 + (alpha - 1)) * s_unit**2 - (alpha - 1) * alpha**2 * s_unit**2 / 2,
         ),
     )
@@ -166,11 +166,11 @@ def small_rate() -> Statement:
         "Jensen's inequality",
         AtPoint(sqrt(4), Rational(1, 2) + Rational(1, 2) * 4, Lt, "p = 1/2, x = log 4"),
     )
-    exponent = alpha * (tilt**2 * (alpha - 1) ** 2 / 2 + rate * (alpha - 1) * tilt * s_unit)
-    bound = (exponent - (alpha - 1) * alpha**2 * tilt**2 / 2) / (alpha - 1)
+    exponent = alpha * (t_tilt**2 * (alpha - 1) ** 2 / 2 + rate * (alpha - 1) * t_tilt * s_unit)
+    bound = (exponent - (alpha - 1) * alpha**2 * t_tilt**2 / 2) / (alpha - 1)
     d.identity(
         "That is R_α ≥ α(pst − t²/2), which at t = ps is αp²s²/2 = αp²ρ₀: at every order a step costs at least that.",
-        bound.subs(tilt, rate * s_unit),
+        bound.subs(t_tilt, rate * s_unit),
         alpha * rate**2 * s_unit**2 / 2,
     )
     d.identity(

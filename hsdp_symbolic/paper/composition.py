@@ -24,19 +24,19 @@ from ..symbols import (
     N,
     S_g,
     Y,
+    a,
+    a2,
     alpha,
     b,
     eta,
     i,
     n,
-    other_shift,
     rate,
     rho0,
     rho_n,
-    shift,
     sigma,
     sigma2,
-    variance,
+    v,
     w1,
 )
 from . import gaussian
@@ -48,18 +48,18 @@ def _one_use(d: Derivation, size: Expr, cost: Expr) -> Expr:
     """The Gaussian mechanism of one update whose batch, of the given size, holds the record: αρ."""
     return d.identity(
         "One update with the record: means at most ηS_g/size apart, noise of variance 2ησ².",
-        gaussian.renyi().subs({shift: eta * S_g / size, variance: 2 * eta * sigma2}, simultaneous=True),
+        gaussian.renyi().subs({a: eta * S_g / size, v: 2 * eta * sigma2}, simultaneous=True),
         alpha * ABBREVIATIONS[cost],
     )
 
 
 def _composed(d: Derivation, one: Expr, count: Expr) -> Expr:
     """Rényi composition of `count` updates that cost `one` each."""
-    product = gaussian.renyi().subs(shift**2, shift**2 + other_shift**2)
+    product = gaussian.renyi().subs(a**2, a**2 + a2**2)
     d.cite(
         "Costs of successive updates add up, each given the iterates before it (witness: independent Gaussian shifts).",
         MIRONOV,
-        Identity(gaussian.renyi() + gaussian.renyi().subs(shift, other_shift), product),
+        Identity(gaussian.renyi() + gaussian.renyi().subs(a, a2), product),
     )
     d.check("So i of them cost i times one.", Induction(i * one, i, 0, Integer(0), Y, Y + one, cross_check=True))
     return count * one

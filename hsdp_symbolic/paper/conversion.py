@@ -15,7 +15,7 @@ from ..meaning import Quantity
 from ..proof.checks import Slack
 from ..proof.derivation import Derivation
 from ..statement import Statement
-from ..symbols import R, alpha, delta, epsilon, excess, falling, mu, nu
+from ..symbols import R, alpha, alpha_minus_1, delta, e_s, epsilon, mu, nu
 from .fixed_order import ORDER
 
 PROBABILITY = delta <= 1
@@ -38,12 +38,12 @@ def to_delta() -> Statement:
     )
     d.identity(
         "(1 − w)·w^(α−1) rises until w = (α−1)/α and falls from there on, by its derivative …",
-        diff((1 - falling) * falling ** (alpha - 1), falling),
-        alpha * falling ** (alpha - 2) * (_PEAK - falling),
+        diff((1 - e_s) * e_s ** (alpha - 1), e_s),
+        alpha * e_s ** (alpha - 2) * (_PEAK - e_s),
     )
     d.identity(
         "… so (1 − w)₊ is at most w^(1−α) times its peak, which is ((α−1)/α)^(α−1)/α.",
-        ((1 - falling) * falling ** (alpha - 1)).subs(falling, _PEAK),
+        ((1 - e_s) * e_s ** (alpha - 1)).subs(e_s, _PEAK),
         _PEAK ** (alpha - 1) / alpha,
     )
     d.identity(
@@ -84,7 +84,7 @@ def to_epsilon() -> Statement:
         diff(log_delta(), epsilon),
         Integer(0),
         [(Integer(1), Slack(alpha - 1, "α > 1"))],
-        domain={alpha: 1 + excess},
+        domain={alpha: 1 + alpha_minus_1},
     )
     d.identity(
         "Besides R, ε falls with the order until α = 1/δ and rises from there on: no larger order can be best.",
@@ -121,7 +121,7 @@ def mironov() -> Statement:
             (1 / (alpha - 1), Slack(log(alpha), "α > 1")),
             (Integer(1), Slack(-log(_PEAK), "(α−1)/α < 1")),
         ],
-        domain={alpha: 1 + excess},
+        domain={alpha: 1 + alpha_minus_1},
     )
     return Statement(
         label="conversion:mironov2017",

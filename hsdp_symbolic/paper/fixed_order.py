@@ -17,16 +17,17 @@ from ..proof.checks import AtPoint, Identity, Induction, Limit, Slack
 from ..proof.derivation import Derivation
 from ..statement import Statement
 from ..symbols import (
+    A_epoch,
     K,
     L,
     N,
     S_g,
     Y,
+    a,
+    a2,
     alpha,
     b,
     c,
-    epoch_cost,
-    epoch_factor,
     eta,
     hit,
     i,
@@ -35,11 +36,10 @@ from ..symbols import (
     k,
     m,
     n,
-    other_shift,
     p,
     q,
+    r_epoch,
     rho0,
-    shift,
     sigma,
     u,
 )
@@ -102,11 +102,11 @@ def _chi_square_moment(mu: Rational, nu: Rational) -> Rational:
 
 def _compose(d: Derivation, says: str) -> None:
     """Rényi composition, with the Gaussian witness in which it is an equality."""
-    product = gaussian.renyi().subs(shift**2, shift**2 + other_shift**2)
+    product = gaussian.renyi().subs(a**2, a**2 + a2**2)
     d.cite(
         f"{says} (witness: independent Gaussian shifts a and a2).",
         MIRONOV,
-        Identity(gaussian.renyi() + gaussian.renyi().subs(shift, other_shift), product),
+        Identity(gaussian.renyi() + gaussian.renyi().subs(a, a2), product),
     )
 
 
@@ -189,7 +189,7 @@ def whole_epochs(d: Derivation, start: Expr, split: Expr) -> Expr:
             )
         ],
     )
-    solved = epoch_cost * epoch_factor * GeometricSum(epoch_factor, i)
+    solved = A_epoch * r_epoch * GeometricSum(r_epoch, i)
     d.check(
         "So one epoch maps u to r(u + a), with r = q^(2(N−m)) and a the cost of m updates: solve over epochs.",
         Induction(
@@ -198,13 +198,13 @@ def whole_epochs(d: Derivation, start: Expr, split: Expr) -> Expr:
             0,
             Integer(0),
             Y,
-            epoch_factor * (Y + epoch_cost),
+            r_epoch * (Y + A_epoch),
             cross_check=True,
         ),
     )
     _compose(d, "A record in batch j0 sees K−1 whole epochs and N−j0 further updates: ε ≤ ε_(K−1)^0 + ε_0^(N−j0)")
     d.later(batch_in_range)
-    return solved.subs({epoch_factor: decay, epoch_cost: start.subs(j, split), i: K - 1}, simultaneous=True)
+    return solved.subs({r_epoch: decay, A_epoch: start.subs(j, split), i: K - 1}, simultaneous=True)
 
 
 def first_epoch_named() -> tuple[tuple[Expr, Expr], ...]:

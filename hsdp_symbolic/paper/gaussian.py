@@ -10,7 +10,7 @@ from functools import cache
 
 from sympy import Expr, Integral, Poly, cancel, exp, factorial2, oo, pi, sqrt
 
-from ..symbols import alpha, shift, theta, variance
+from ..symbols import a, alpha, theta, v
 
 
 def normal_density(mean: Expr, var: Expr) -> Expr:
@@ -30,12 +30,12 @@ def expectation(polynomial: Expr, mean: Expr, var: Expr) -> Expr:
 @cache
 def log_ratio() -> Expr:
     """log(μ/ν) for μ = N(a, v), ν = N(0, v): a polynomial in θ."""
-    return (log_density(shift) - log_density(0)).expand()
+    return (log_density(a) - log_density(0)).expand()
 
 
 def log_density(mean: Expr) -> Expr:
     """log of the density of N(mean, v), up to the normalising constant both laws share."""
-    return -((theta - mean) ** 2) / (2 * variance)
+    return -((theta - mean) ** 2) / (2 * v)
 
 
 @cache
@@ -61,4 +61,4 @@ def renyi() -> Expr:
 
 def moment_integral() -> Expr:
     """E_ν[(μ/ν)^α] as the unevaluated integral of its definition: the independent way, for SymPy to do."""
-    return Integral(exp(alpha * log_ratio()) * normal_density(0, variance), (theta, -oo, oo))
+    return Integral(exp(alpha * log_ratio()) * normal_density(0, v), (theta, -oo, oo))

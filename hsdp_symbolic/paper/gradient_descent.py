@@ -22,17 +22,17 @@ from ..proof.derivation import Derivation
 from ..statement import Statement
 from ..symbols import (
     ABBREVIATIONS,
+    A_epoch,
     K,
     L,
     S_g,
     Y,
+    a,
     alpha,
     b,
     beta,
     c,
-    e_small,
-    epoch_cost,
-    epoch_factor,
+    e_half,
     eta,
     hit,
     i,
@@ -43,14 +43,14 @@ from ..symbols import (
     p,
     q,
     q_half,
+    r_epoch,
     rho0,
     rho_n,
-    shift,
     sigma,
     sigma2,
-    small,
     u,
-    variance,
+    v,
+    y_half,
 )
 from . import gaussian
 from .fixed_order import EPOCHS, ORDER
@@ -82,7 +82,7 @@ def split_step(d: Derivation, size: Expr, cost: Expr) -> Expr:
     )
     d.identity(
         "The first half pays for the gradient: R_α/α grows by at most (ηS_g/size)²/(2ησ²) = 2ρ.",
-        gaussian.renyi().subs({shift: eta * S_g / size, variance: half}, simultaneous=True) / alpha,
+        gaussian.renyi().subs({a: eta * S_g / size, v: half}, simultaneous=True) / alpha,
         2 * ABBREVIATIONS[cost],
     )
     halved = one_step().expr.subs(hit, 0).subs(sigma2, sigma2 / 2)
@@ -116,27 +116,27 @@ def _bounded_factor(d: Derivation, exact_factor: Expr) -> Expr:
 
 def _sum_over_hits(d: Derivation, factor: Expr, cost: Expr) -> Expr:
     """u after K sensitive updates."""
-    solved = epoch_cost * epoch_factor * GeometricSum(epoch_factor, i)
+    solved = A_epoch * r_epoch * GeometricSum(r_epoch, i)
     d.check(
         "So a sensitive update maps u to at most x(u + a), with x = 1 − ηλ/2 and a = 2ρ: solve from u = 0.",
-        Induction(solved, i, 0, Integer(0), Y, epoch_factor * (Y + epoch_cost), cross_check=True),
+        Induction(solved, i, 0, Integer(0), Y, r_epoch * (Y + A_epoch), cross_check=True),
     )
-    return solved.subs({epoch_factor: factor, epoch_cost: 2 * cost, i: K}, simultaneous=True)
+    return solved.subs({r_epoch: factor, A_epoch: 2 * cost, i: K}, simultaneous=True)
 
 
 def _exponential_form(d: Derivation, bound: Expr, size: Expr) -> Expr:
     """αS_g²/(λσ²·size²)·(1 − e^(−ληK/2)), from the geometric form, for all parameters."""
-    x = 1 - small
+    x = 1 - y_half
     d.at_most(
         "With y = ηλ/2 and e = e^(−y): y·Σ_(k=1..K) (1−y)^k ≤ 1 − e^K.",
-        small * x * GeometricSum(x, K),
-        (1 - e_small) * GeometricSum(e_small, K),
+        y_half * x * GeometricSum(x, K),
+        (1 - e_half) * GeometricSum(e_half, K),
         [
-            (GeometricSum(e_small, K), Slack(1 - e_small - small * e_small, "e^y ≥ 1 + y")),
-            (small, Slack(e_small * GeometricSum(e_small, K) - x * GeometricSum(x, K), "termwise, as 1 − y ≤ e^(−y)")),
+            (GeometricSum(e_half, K), Slack(1 - e_half - y_half * e_half, "e^y ≥ 1 + y")),
+            (y_half, Slack(e_half * GeometricSum(e_half, K) - x * GeometricSum(x, K), "termwise, as 1 − y ≤ e^(−y)")),
         ],
     )
-    d.identity("1 − e^K is (1 − e) times that sum.", (1 - e_small) * GeometricSum(e_small, K), 1 - e_small**K)
+    d.identity("1 − e^K is (1 − e) times that sum.", (1 - e_half) * GeometricSum(e_half, K), 1 - e_half**K)
     expr = -alpha * S_g**2 / (lam * sigma2 * size**2) * Expm1(-lam * eta * K / 2)
     d.identity(
         "In the paper's letters: the geometric form is αS_g²/(λσ²·size²) times y·Σ_(k=1..K) (1−y)^k.",

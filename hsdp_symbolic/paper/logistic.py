@@ -18,33 +18,33 @@ from ..proof.derivation import Derivation
 from ..statement import Statement
 from ..symbols import (
     ABBREVIATIONS,
+    M_T,
+    E_w2,
     L,
     S_g,
-    across,
-    along,
+    a_u,
     alpha,
     b,
+    b2,
+    b_v,
     classes,
     eps_norm,
     eta,
-    high_w,
     j,
     lam,
-    low_w,
-    mean_w,
-    others,
+    m_w,
     p1,
-    plain_mean,
     q,
+    rest,
     rho0,
     rho_mul,
     sigma2,
     sigma_mul,
-    spread2,
-    square_mean,
-    tau,
+    tau_u,
     theta,
-    top_eig,
+    w_bar,
+    w_max,
+    w_min,
     x_i,
     z1,
     z2,
@@ -62,7 +62,7 @@ CLIPPING = Or(classes <= 2, NEVER_CLIPS)
 def smoothness() -> Statement:
     """`prop:smooth`."""
     d = Derivation()
-    total = exp(z1) + exp(z2) + others
+    total = exp(z1) + exp(z2) + rest
     first, second = exp(z1) / total, exp(z2) / total
     d.identity(
         "∂p_i/∂z_i = p_i(1 − p_i), for any number of classes (`rest` is the sum over the others) …",
@@ -81,32 +81,32 @@ def smoothness() -> Statement:
     )
     d.at_most(
         "Böhning's bound, first step: wᵀTw is the variance of w under p, at most (max − mean)(mean − min).",
-        square_mean - mean_w**2,
-        (high_w - mean_w) * (mean_w - low_w),
+        E_w2 - m_w**2,
+        (w_max - m_w) * (m_w - w_min),
         [
             (
                 Integer(1),
-                Slack((high_w + low_w) * mean_w - high_w * low_w - square_mean, "mean of (max − w)(w − min) ≥ 0"),
+                Slack((w_max + w_min) * m_w - w_max * w_min - E_w2, "mean of (max − w)(w − min) ≥ 0"),
             )
         ],
     )
     d.at_most(
         "Second: that is at most (max − min)²/4 …",
-        (high_w - mean_w) * (mean_w - low_w),
-        (high_w - low_w) ** 2 / 4,
-        [(Rational(1, 4), Slack((high_w + low_w - 2 * mean_w) ** 2, "a square"))],
+        (w_max - m_w) * (m_w - w_min),
+        (w_max - w_min) ** 2 / 4,
+        [(Rational(1, 4), Slack((w_max + w_min - 2 * m_w) ** 2, "a square"))],
     )
     d.at_most(
         "… and (max − min)² ≤ 2·((max − w̄)² + (min − w̄)²) ≤ 2·Σ(w − w̄)²: so T ⪯ ½(I − 11ᵀ/c) for every c.",
-        (high_w - low_w) ** 2,
-        2 * ((high_w - plain_mean) ** 2 + (low_w - plain_mean) ** 2),
-        [(Integer(1), Slack((high_w + low_w - 2 * plain_mean) ** 2, "a square"))],
+        (w_max - w_min) ** 2,
+        2 * ((w_max - w_bar) ** 2 + (w_min - w_bar) ** 2),
+        [(Integer(1), Slack((w_max + w_min - 2 * w_bar) ** 2, "a square"))],
     )
     d.at_most(
         "‖p − y‖² = Σp² − 2p_t + 1 ≤ 2 (here E_w2 stands for Σp² ≤ 1), so ‖∇ℓ₀‖ ≤ √2·‖x̄‖ ≤ √(2(L² + 1)).",
-        square_mean - 2 * p1 + 1,
+        E_w2 - 2 * p1 + 1,
         Integer(2),
-        [(Integer(1), Slack(1 - square_mean, "Σp² ≤ Σp = 1")), (Integer(2), Slack(p1, "a probability"))],
+        [(Integer(1), Slack(1 - E_w2, "Σp² ≤ Σp = 1")), (Integer(2), Slack(p1, "a probability"))],
     )
     expr = SMOOTHNESS
     return Statement(
@@ -173,29 +173,29 @@ def actively_clipped() -> Statement:
     d.identity(
         "With û the direction of p − y, P = I − ûûᵀ, τ = ûᵀTû and b the part of Tû orthogonal to û, the quadratic form "
         "of P·T at w = a·û + v, v ⟂ û, is wᵀTw − a·ûᵀTw = (τa² + 2a⟨b,v⟩ + vᵀTv) − a(τa + ⟨b,v⟩) = a⟨b,v⟩ + vᵀTv.",
-        tau * along**2 + 2 * along * across + square_mean - along * (tau * along + across),
-        along * across + square_mean,
+        tau_u * a_u**2 + 2 * a_u * b_v + E_w2 - a_u * (tau_u * a_u + b_v),
+        a_u * b_v + E_w2,
     )
     d.at_most(
         "T ⪰ 0 gives vᵀTv ≥ ⟨b, v⟩²/τ (complete the square in a) …",
-        across**2 / tau,
-        square_mean,
-        [(1 / tau, Slack(tau * square_mean - across**2, "T ⪰ 0"))],
+        b_v**2 / tau_u,
+        E_w2,
+        [(1 / tau_u, Slack(tau_u * E_w2 - b_v**2, "T ⪰ 0"))],
     )
     # (M − T)·T ⪰ 0 gives ‖Tû‖² ≤ Mτ, and ‖b‖² = ‖Tû‖² − τ²: written as M = τ + ‖b‖²/τ + slack.
-    discriminant = 4 * (top_eig / 8) * (1 / tau + top_eig / (8 * spread2)) - 1
-    worst = discriminant.subs(spread2, tau * (top_eig - tau))
+    discriminant = 4 * (M_T / 8) * (1 / tau_u + M_T / (8 * b2)) - 1
+    worst = discriminant.subs(b2, tau_u * (M_T - tau_u))
     d.identity(
         "… and ‖b‖² ≤ τ(M − τ), M the largest eigenvalue of T. At that value the form plus (M/8)·‖w‖² has discriminant "
         "proportional to a perfect square, (3M − 4τ)²; a smaller ‖b‖ only helps.",
-        worst * 16 * tau * (top_eig - tau),
-        (3 * top_eig - 4 * tau) ** 2,
+        worst * 16 * tau_u * (M_T - tau_u),
+        (3 * M_T - 4 * tau_u) ** 2,
     )
     d.at_most(
         "So the symmetric part of P·T is at least −M/8, with M ≤ ½ (Böhning): at least −1/16.",
-        top_eig / 8,
+        M_T / 8,
         Rational(1, 16),
-        [(Rational(1, 8), Slack(Rational(1, 2) - top_eig, "M ≤ ½"))],
+        [(Rational(1, 8), Slack(Rational(1, 2) - M_T, "M ≤ ½"))],
     )
     d.identity(
         "Clipping scales by (S_g/2)/‖∇ℓ₀‖ < 1, and x̄x̄ᵀ by at most L² + 1: ∇g bends by at most (L² + 1)/16 = β/8.",
@@ -234,13 +234,13 @@ def tightly_clipped() -> Statement:
     d.at_most(
         "‖p − y‖² ≥ (1 − p_y)² = r² (E_w2 stands for ‖p − y‖²), so M ≤ 2·‖p − y‖.",
         p1**2,
-        square_mean,
-        [(Integer(1), Slack(square_mean - p1**2, "one of the squares of p − y is r²"))],
+        E_w2,
+        [(Integer(1), Slack(E_w2 - p1**2, "one of the squares of p − y is r²"))],
     )
     d.identity(
         "Clipping scales by (S_g/2)/(‖p − y‖·‖x̄‖): the loss (M/8)·‖x̄‖²·(S_g/2)/(‖p − y‖·‖x̄‖) of "
         "prop:smooth_strcvx_clip:active is at most (1/4)·(S_g/2)·√(L² + 1).",
-        2 * tau / 8 * sqrt(L**2 + 1) ** 2 * (S_g / 2) / (tau * sqrt(L**2 + 1)),
+        2 * tau_u / 8 * sqrt(L**2 + 1) ** 2 * (S_g / 2) / (tau_u * sqrt(L**2 + 1)),
         S_g * sqrt(L**2 + 1) / 8,
     )
     expr = lam - S_g * sqrt(L**2 + 1) / 8
@@ -295,19 +295,19 @@ def _contraction(label: str, norm: Expr, why: str, convexity: Expr, rests_on: st
     d.at_most(
         "For a clipped record and a unit vector w, ‖qw − ηAw‖² = q² − 2ηq⟨w, Aw⟩ + η²‖Aw‖² ≤ q² + ηqM/4 + η²M² (b_v "
         "stands for ⟨w, Aw⟩, E_w2 for ‖Aw‖², M_T for M = ‖A‖).",
-        q**2 - 2 * eta * q * across + eta**2 * square_mean,
-        q**2 + eta * q * top_eig / 4 + eta**2 * top_eig**2,
+        q**2 - 2 * eta * q * b_v + eta**2 * E_w2,
+        q**2 + eta * q * M_T / 4 + eta**2 * M_T**2,
         [
-            (2 * eta * q, Slack(across + top_eig / 8, "A bends by at most M/8")),
-            (eta**2, Slack(top_eig**2 - square_mean, "‖A‖ ≤ M")),
+            (2 * eta * q, Slack(b_v + M_T / 8, "A bends by at most M/8")),
+            (eta**2, Slack(M_T**2 - E_w2, "‖A‖ ≤ M")),
         ],
     )
     d.at_most(
         "For a record that is not clipped the map contracts by q = 1 − ηλ (0 ⪯ A ⪯ β), which is no more; the update is "
         "the mean over the batch, so it contracts by the larger of the two.",
         q**2,
-        q**2 + eta * q * top_eig / 4 + eta**2 * top_eig**2,
-        [(eta * top_eig, Slack(q / 4 + eta * top_eig, "both positive"))],
+        q**2 + eta * q * M_T / 4 + eta**2 * M_T**2,
+        [(eta * M_T, Slack(q / 4 + eta * M_T, "both positive"))],
     )
     square = q**2 + eta * q * norm / 4 + eta**2 * norm**2
     gained = lam * (1 + q) - q * norm / 4 - eta * norm**2

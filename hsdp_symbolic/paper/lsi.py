@@ -29,20 +29,20 @@ from ..symbols import (
     Y,
     beta,
     eta,
+    g_i,
     i,
     j,
     k,
     lam,
-    length,
     p,
     q,
+    s,
     sigma2,
     t,
     theta,
-    variance,
+    v,
     x_i,
 )
-from ..symbols import g_i as gradient_i
 from . import gaussian
 
 VEMPALA_16 = "Vempala & Wibisono 2019, Lemma 16"
@@ -69,13 +69,13 @@ def cite_lsi_facts(d: Derivation) -> None:
     d.cite(
         "A map with Lipschitz constant L turns the LSI constant c into c/L² (witness: Gaussian variances scale alike).",
         VEMPALA_16,
-        Identity(gaussian.expectation((L * theta) ** 2, Integer(0), variance), pushforward(variance, L)),
+        Identity(gaussian.expectation((L * theta) ** 2, Integer(0), v), pushforward(v, L)),
     )
-    both = [gaussian.expectation(theta**2, Integer(0), part) for part in (variance, 2 * t * sigma2)]
+    both = [gaussian.expectation(theta**2, Integer(0), part) for part in (v, 2 * t * sigma2)]
     d.cite(
         "Adding independent N(0, 2tσ²I) turns 1/c into 1/c + 2tσ² (witness: Gaussian variances add alike).",
         VEMPALA_17,
-        Identity(sum(both), convolution(variance, t)),
+        Identity(sum(both), convolution(v, t)),
     )
 
 
@@ -107,20 +107,20 @@ def _contracts(d: Derivation, modulus: Expr, step_size: Relational, factor: Expr
     d.identity(
         "With μ the modulus of convexity, φ = ℓ − (μ/2)‖·‖² is convex and (β−μ)-smooth: (μ/2)‖·‖² contributes exactly "
         "(μ/2)‖y − x‖² to the quadratic bounds (coordinate by coordinate, y = x + Δ).",
-        modulus / 2 * ((length + x_i) ** 2 - length**2 - 2 * length * x_i) + smoothness / 2 * x_i**2,
+        modulus / 2 * ((s + x_i) ** 2 - s**2 - 2 * s * x_i) + smoothness / 2 * x_i**2,
         beta / 2 * x_i**2,
     )
     w2 = d.identity(
         "w = Δ∇φ has ‖w‖² = G − 2μP + μ²X (coordinate by coordinate).",
-        (gradient_i - modulus * x_i) ** 2,
-        gradient_i**2 - 2 * modulus * gradient_i * x_i + modulus**2 * x_i**2,
+        (g_i - modulus * x_i) ** 2,
+        g_i**2 - 2 * modulus * g_i * x_i + modulus**2 * x_i**2,
     )
-    w2 = w2.expand().subs({gradient_i**2: G, gradient_i * x_i: P, x_i**2: X}, simultaneous=True)
+    w2 = w2.expand().subs({g_i**2: G, g_i * x_i: P, x_i**2: X}, simultaneous=True)
     d.identity(
         "Moving by −s·w changes φ − ⟨∇φ(x), ·⟩ by at most W((β−μ)s²/2 − s), W = ‖w‖², by smoothness; "
         "completing the square, the best s = 1/(β−μ) lowers it by W/(2(β−μ)).",
-        W * (smoothness * length**2 / 2 - length),
-        smoothness * W * (length - 1 / smoothness) ** 2 / 2 - W / (2 * smoothness),
+        W * (smoothness * s**2 / 2 - s),
+        smoothness * W * (s - 1 / smoothness) ** 2 / 2 - W / (2 * smoothness),
     )
     cocoercive = d.identity(
         "So both Bregman divergences of φ are at least W/(2(β−μ)); they sum to ⟨w, Δθ⟩ = P − μX, and "
@@ -139,12 +139,12 @@ def _contracts(d: Derivation, modulus: Expr, step_size: Relational, factor: Expr
     )
     moved = d.identity(
         "f(θ) − f(θ') has squared norm X − 2ηP + η²G (coordinate by coordinate).",
-        (x_i - eta * gradient_i) ** 2,
-        x_i**2 - 2 * eta * gradient_i * x_i + eta**2 * gradient_i**2,
+        (x_i - eta * g_i) ** 2,
+        x_i**2 - 2 * eta * g_i * x_i + eta**2 * g_i**2,
     )
     d.at_most(
         f"For {step_size} the step contracts by 1 − ημ (here μ = {modulus}).",
-        moved.expand().subs({gradient_i**2: G, gradient_i * x_i: P, x_i**2: X}, simultaneous=True),
+        moved.expand().subs({g_i**2: G, g_i * x_i: P, x_i**2: X}, simultaneous=True),
         factor**2 * X,
         [
             (2 * eta / (beta + modulus), Slack(cocoercive, "co-coercivity")),

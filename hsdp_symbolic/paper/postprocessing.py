@@ -18,53 +18,53 @@ from ..proof.derivation import Derivation
 from ..statement import Statement
 from ..symbols import (
     ABBREVIATIONS,
+    KL,
     V0,
     E_alpha,
+    E_at,
+    I_alpha,
     L,
+    M,
+    M_x,
     R,
+    R_at,
     S_g,
+    a,
+    a2,
     alpha,
+    alpha_minus_1,
     b,
     c,
-    density,
-    density_,
     dim,
-    divergence,
-    divergence_kl,
     dR,
     eta,
-    excess,
     hit,
-    information,
-    inner,
-    inner_max,
-    loss,
-    moment,
-    order_y,
-    other_shift,
+    p_at,
+    p_prime_at,
+    r_at,
     radius,
-    ratio,
     rho0,
-    shift,
     sigma2,
     t,
+    tau,
     theta,
-    time,
     u,
-    variance,
-    weight,
+    u_at,
+    v,
+    w,
+    y,
 )
 from . import gaussian
 from .lsi import cite_lsi_facts, noisy_step
 
-_R = divergence(alpha)
+_R = R_at(alpha)
 
 
 @cache
 def information_lower_bound() -> Statement:
     """`lem:i_by_e_lower`: the ratio I_α/E_α is bounded below by the divergence and its derivative in the order."""
     d = Derivation()
-    r = ratio(theta)
+    r = r_at(theta)
     tilt = r**alpha / E_alpha  # ρ/ν, the density of the tilted law against ν
     d.identity("ρ = (μ/ν)^α·ν/E_α is a density: its integrand is that of E_α, over E_α.", tilt * E_alpha, r**alpha)
     start = r**alpha * diff(log(r), theta) ** 2 / E_alpha
@@ -79,13 +79,13 @@ def information_lower_bound() -> Statement:
         squared,
         tilt * diff(log(tilt), theta) ** 2 / alpha**2,
     )
-    kl = gaussian.expectation(gaussian.log_ratio(), shift, variance)
-    fisher = gaussian.expectation(diff(gaussian.log_ratio(), theta) ** 2, shift, variance)
+    kl = gaussian.expectation(gaussian.log_ratio(), a, v)
+    fisher = gaussian.expectation(diff(gaussian.log_ratio(), theta) ** 2, a, v)
     reference = "Vempala & Wibisono 2019, Section 2.2"
     d.cite(
         "LSI with constant c ⇔ KL(ρ‖ν) ≤ J(ρ‖ν)/(2c) for all ρ (witness: equality for N(a, v), N(0, v), c = 1/v) …",
         reference,
-        Identity(kl, fisher / (2 / variance)),
+        Identity(kl, fisher / (2 / v)),
     )
     d.cite(
         "… and strict inequality, in this direction, for ρ = N(0, 2), ν = N(0, 1): KL = (1 − log 2)/2, J = 1/2, c = 1.",
@@ -103,7 +103,7 @@ def information_lower_bound() -> Statement:
         (2 * c / alpha**2 * tilt * log(tilt)).expand(force=True),
         2 * c / alpha * diff(r**alpha, alpha) / E_alpha - 2 * c / alpha**2 * log(E_alpha) / E_alpha * r**alpha,
     )
-    tilted = gaussian.expectation(gaussian.log_ratio(), gaussian.tilted_mean(), variance)
+    tilted = gaussian.expectation(gaussian.log_ratio(), gaussian.tilted_mean(), v)
     d.cite(
         "Derivative and expectation may be exchanged: E_ν[∂_α (μ/ν)^α]/E_α = ∂_α log E_α (witness: Gaussian pair).",
         "dominated convergence, for E_α finite near α",
@@ -118,15 +118,15 @@ def information_lower_bound() -> Statement:
     expr = _as_numbers(rate)
     d.at_most(
         "Together: (2c/α²)·KL ≤ J/α² = I_α/E_α, so I_α/E_α is at least this (here I stands for J).",
-        2 * c / alpha**2 * divergence_kl,
-        information / alpha**2,
-        [(1 / alpha**2, Slack(information - 2 * c * divergence_kl, "LSI: KL ≤ J/(2c)"))],
+        2 * c / alpha**2 * KL,
+        I_alpha / alpha**2,
+        [(1 / alpha**2, Slack(I_alpha - 2 * c * KL, "LSI: KL ≤ J/(2c)"))],
     )
     score = diff(gaussian.log_ratio(), theta) ** 2
     d.identity(
         "Attained: for the Gaussian pair with c = 1/v both sides equal a²/v².",
-        gaussian.expectation(score, gaussian.tilted_mean(), variance),
-        rate.subs(_R, gaussian.renyi()).doit().subs(c, 1 / variance),
+        gaussian.expectation(score, gaussian.tilted_mean(), v),
+        rate.subs(_R, gaussian.renyi()).doit().subs(c, 1 / v),
     )
     return Statement(
         label="lem:i_by_e_lower",
@@ -154,32 +154,32 @@ def _as_numbers(expr: Expr) -> Expr:
 
 def _entropy_production(d: Derivation) -> None:
     """∂_t R_α = −ασ²·I_α/E_α along the heat flow."""
-    kernel = (4 * pi * sigma2 * time) ** (-dim / 2) * exp(-(radius**2) / (4 * sigma2 * time))
+    kernel = (4 * pi * sigma2 * tau) ** (-dim / 2) * exp(-(radius**2) / (4 * sigma2 * tau))
     laplacian = diff(kernel, radius, 2) + (dim - 1) / radius * diff(kernel, radius)
     d.identity(
         "The Gaussian kernel of variance 2tσ² per coordinate solves ∂_t p = σ²Δp in any dimension d; so does "
         "its convolution with any law (Fokker–Planck).",
-        diff(kernel, time) / kernel,
+        diff(kernel, tau) / kernel,
         sigma2 * laplacian / kernel,
     )
     d.identity(
         "R_α = log E_α/(α−1), so ∂_t R_α = ∂_t E_α/((α−1)·E_α).",
-        diff(log(moment(time)) / (alpha - 1), time),
-        diff(moment(time), time) / ((alpha - 1) * moment(time)),
+        diff(log(E_at(tau)) / (alpha - 1), tau),
+        diff(E_at(tau), tau) / ((alpha - 1) * E_at(tau)),
     )
-    f, g = density(theta, time), density_(theta, time)
+    f, g = p_at(theta, tau), p_prime_at(theta, tau)
     r = f / g
     rate = d.identity(
         "∂_t of the integrand p^α·p'^(1−α) of E_α.",
-        diff(f**alpha * g ** (1 - alpha), time),
-        alpha * r ** (alpha - 1) * diff(f, time) - (alpha - 1) * r**alpha * diff(g, time),
+        diff(f**alpha * g ** (1 - alpha), tau),
+        alpha * r ** (alpha - 1) * diff(f, tau) - (alpha - 1) * r**alpha * diff(g, tau),
     )
     d.cite(
         "∂_t and the integral may be exchanged (witness: Gaussian pair, both sides of ∂_t log E_α).",
         "dominated convergence, for Gaussian convolutions",
         _time_exchange(),
     )
-    heat = {diff(f, time): sigma2 * diff(f, theta, 2), diff(g, time): sigma2 * diff(g, theta, 2)}
+    heat = {diff(f, tau): sigma2 * diff(f, theta, 2), diff(g, tau): sigma2 * diff(g, theta, 2)}
     d.identity(
         "Substituting both Fokker–Planck equations.",
         rate.subs(heat),
@@ -206,8 +206,8 @@ def _entropy_production(d: Derivation) -> None:
     )
     d.identity(
         "… so ∂_t R_α = σ²/((α−1)·E_α)·(−α(α−1)·I_α) = −ασ²·I_α/E_α.",
-        sigma2 / ((alpha - 1) * E_alpha) * (-alpha * (alpha - 1) * information),
-        -alpha * sigma2 * information / E_alpha,
+        sigma2 / ((alpha - 1) * E_alpha) * (-alpha * (alpha - 1) * I_alpha),
+        -alpha * sigma2 * I_alpha / E_alpha,
     )
 
 
@@ -248,40 +248,40 @@ def _rate_bounded(d: Derivation, c_t: Expr, bound: Expr) -> None:
     lower = information_lower_bound().expr.subs(c, c_t)
     d.at_most(
         "With lem:i_by_e_lower at c_t (I stands for I_α/E_α), −ασ²·I_α/E_α is at most the right-hand side.",
-        -alpha * sigma2 * information,
+        -alpha * sigma2 * I_alpha,
         bound,
-        [(alpha * sigma2, Slack(information - lower, "lem:i_by_e_lower"))],
+        [(alpha * sigma2, Slack(I_alpha - lower, "lem:i_by_e_lower"))],
     )
-    spread = noisy_step(variance, L, t)
-    gaussian_r = gaussian.renyi().subs({shift: L * shift, variance: spread}, simultaneous=True)
+    spread = noisy_step(v, L, t)
+    gaussian_r = gaussian.renyi().subs({a: L * a, v: spread}, simultaneous=True)
     d.identity(
         "Attained: for the Gaussian pair (c = 1/v) both sides agree at every t.",
         diff(gaussian_r, t),
-        bound.subs({dR: diff(gaussian_r, alpha), R: gaussian_r, c: 1 / variance}, simultaneous=True),
+        bound.subs({dR: diff(gaussian_r, alpha), R: gaussian_r, c: 1 / v}, simultaneous=True),
     )
 
 
 def _time_exchange() -> Identity:
     """∂_t log E_α of N(a, v + 2σ²t) against N(0, v + 2σ²t), outside and inside the integral."""
-    spread = variance + 2 * sigma2 * t
-    outside = diff(gaussian.log_moment().subs(variance, spread), t)
+    spread = v + 2 * sigma2 * t
+    outside = diff(gaussian.log_moment().subs(v, spread), t)
     # Inside: ∂_t log of the integrand p^α·p'^(1−α), whose tilted law is N(α·a, v + 2σ²t).
-    exponent = (alpha * gaussian.log_ratio() + gaussian.log_density(Integer(0))).subs(variance, spread)
-    inside = gaussian.expectation(diff(exponent - log(spread) / 2, t), alpha * shift, spread)
+    exponent = (alpha * gaussian.log_ratio() + gaussian.log_density(Integer(0))).subs(v, spread)
+    inside = gaussian.expectation(diff(exponent - log(spread) / 2, t), alpha * a, spread)
     return Identity(outside, inside)
 
 
 def _cite_green(d: Derivation) -> None:
     """Green's identity, seen on the Gaussian pair, where (p/p')^(α−1)·p is proportional to N(α·a, v)."""
     weight_slope = (alpha - 1) * diff(gaussian.log_ratio(), theta)
-    score = diff(gaussian.log_density(shift), theta)
+    score = diff(gaussian.log_density(a), theta)
     mean = gaussian.tilted_mean()
     d.cite(
         "∫ g·Δp = −∫ ∇g·∇p, boundary terms vanish (witness: g = (p/p')^(α−1), Gaussian pair).",
         "Green's first identity, with the decay of p_t and p_t'",
         Identity(
-            gaussian.expectation(diff(score, theta) + score**2, mean, variance),
-            -gaussian.expectation(weight_slope * score, mean, variance),
+            gaussian.expectation(diff(score, theta) + score**2, mean, v),
+            -gaussian.expectation(weight_slope * score, mean, v),
         ),
     )
 
@@ -306,15 +306,15 @@ def one_step() -> Statement:
         Integer(0),
         (alpha - 1) * kept,
         [((alpha - 1) * kept, Slack(Integer(1), "α > 1"))],
-        domain={alpha: 1 + excess},
+        domain={alpha: 1 + alpha_minus_1},
     )
     d.later(_sensitive_step)
-    spread = noisy_step(variance, L, eta)
+    spread = noisy_step(v, L, eta)
     before = gaussian.renyi() / alpha
     d.identity(
         "Attained without the record: the Gaussian pair contracts by exactly this factor.",
-        before.subs({shift: L * shift, variance: spread}, simultaneous=True),
-        before * kept.subs(c, 1 / variance),
+        before.subs({a: L * a, v: spread}, simultaneous=True),
+        before * kept.subs(c, 1 / v),
     )
     expr = Piecewise((u + rho0, Eq(hit, 1)), (u * kept, True))
     growth = Plus(1, Over(2 * c * eta * sigma2, L**2))
@@ -344,22 +344,22 @@ def one_step() -> Statement:
 
 def _characteristics(d: Derivation, decay: Expr, growth: Expr) -> None:
     """Solve the inequality of lem:post_proc along characteristics, with `growth` 1 + 2cσ²t/L² at time t."""
-    total = divergence(alpha, t)
-    per_order = loss(alpha, t)
+    total = R_at(alpha, t)
+    per_order = u_at(alpha, t)
     d.identity(
         "With u = R/α: R/α + (α−1)·∂_α R = α·(u + (α−1)·∂_α u), so u obeys ∂_t u ≤ −2σ²c_t·(u + (α−1)·∂_α u).",
         (total / alpha + (alpha - 1) * diff(total, alpha)).subs(total, alpha * per_order).doit(),
         alpha * (per_order + (alpha - 1) * diff(per_order, alpha)),
     )
-    in_y = loss(log(alpha - 1), t)
+    in_y = u_at(log(alpha - 1), t)
     d.identity(
         "With y = ln(α−1), (α−1)·∂_α u = ∂_y u: the transport has speed 2σ²c_t in y.",
         (alpha - 1) * diff(in_y, alpha),
-        diff(loss(order_y, t), order_y).subs(order_y, log(alpha - 1)),
+        diff(u_at(y, t), y).subs(y, log(alpha - 1)),
     )
     d.identity(
         "∫₀ᵗ 2σ²c_s ds = ln(1 + 2cσ²t/L²), so a characteristic that ends at α starts at α' = 1 + (α−1)/(1 + 2cσ²t/L²).",
-        exp(integrate(decay.subs(t, time), (time, 0, t))),
+        exp(integrate(decay.subs(t, tau), (tau, 0, t))),
         growth,
     )
     start = alpha - 1  # α' − 1, constant along a characteristic
@@ -368,20 +368,20 @@ def _characteristics(d: Derivation, decay: Expr, growth: Expr) -> None:
         diff(1 + start * growth, t),
         decay * (start * growth),
     )
-    to_z = order_y - log(growth) + log(growth.subs(t, eta))
+    to_z = y - log(growth) + log(growth.subs(t, eta))
     d.identity(
         "In the paper's variables τ = t, z = y − ln(1 + 2cσ²t/L²) + ln(1 + 2cησ²/L²): ∂_t z = −2σ²c_t (and ∂_y z = 1) "
         "cancels the transport term.",
         diff(to_z, t),
         -decay,
     )
-    d.identity("At t = η, z = y.", to_z.subs(t, eta), order_y)
+    d.identity("At t = η, z = y.", to_z.subs(t, eta), y)
     d.identity(
         "Back from y = ln(α−1): e^(y − ln(1 + 2cησ²/L²)) + 1 = α'.",
         exp(log(alpha - 1) - log(growth)) + 1,
         (alpha - 1) / growth + 1,
     )
-    along = loss(t)
+    along = u_at(t)
     violation = -diff(along, t) - decay * along
     d.at_most(
         "On it du/dt ≤ −2σ²c_t·u for t > 0, so u·(1 + 2cσ²t/L²) does not increase (Grönwall; continuity as t ↓ 0).",
@@ -393,16 +393,17 @@ def _characteristics(d: Derivation, decay: Expr, growth: Expr) -> None:
         "Cross-check: with equality, pdsolve's general solution F((L²/c + 2σ²t)/(α−1))/(α−1) is ours, g(α'−1)/growth "
         "with g the initial value.",
         SolvesPDE(
-            diff(loss(excess, t), t) + decay * (loss(excess, t) + excess * diff(loss(excess, t), excess)),
-            loss(excess, t),
-            ratio(excess / growth) / growth,
-            Lambda(order_y, V0 / (2 * sigma2) / order_y * ratio(V0 / (2 * sigma2) / order_y)),
+            diff(u_at(alpha_minus_1, t), t)
+            + decay * (u_at(alpha_minus_1, t) + alpha_minus_1 * diff(u_at(alpha_minus_1, t), alpha_minus_1)),
+            u_at(alpha_minus_1, t),
+            r_at(alpha_minus_1 / growth) / growth,
+            Lambda(y, V0 / (2 * sigma2) / y * r_at(V0 / (2 * sigma2) / y)),
         ),
     )
 
 
 def _cite_data_processing(d: Derivation, says: str) -> None:
-    other = gaussian.renyi().subs(shift, other_shift)
+    other = gaussian.renyi().subs(a, a2)
     d.cite(
         f"Data processing: {says} (witness: dropping one of two independent Gaussian coordinates).",
         "van Erven & Harremoës 2014, Theorem 9",
@@ -415,9 +416,9 @@ def _sensitive_step(d: Derivation) -> None:
     d.later(_cite_data_processing, "R_α of the last iterate is at most R_α of the last two")
     d.at_most(
         "Composition: the moment E_α of the pair is Σ w·M_x over the first coordinate, at most max M_x times Σ w.",
-        weight * inner,
-        weight * inner_max,
-        [(weight, Slack(inner_max - inner, "M is the largest conditional moment"))],
+        w * M_x,
+        w * M,
+        [(w, Slack(M - M_x, "M is the largest conditional moment"))],
     )
     cost = d.identity(
         "Definition of R_α for N(a, v) against N(0, v), SymPy doing the integral: R_α = αa²/(2v).",
@@ -426,6 +427,6 @@ def _sensitive_step(d: Derivation) -> None:
     )
     d.identity(
         "The two updates' means differ by at most a = ηS_g/b and v = 2ησ²: R_α/α grows by at most ρ₀ = ηS_g²/(4σ²b²).",
-        cost.subs({shift: eta * S_g / b, variance: 2 * eta * sigma2}, simultaneous=True) / alpha,
+        cost.subs({a: eta * S_g / b, v: 2 * eta * sigma2}, simultaneous=True) / alpha,
         ABBREVIATIONS[rho0],
     )

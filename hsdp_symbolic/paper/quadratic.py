@@ -20,6 +20,7 @@ from ..symbols import (
     N,
     S_g,
     Y,
+    a,
     alpha,
     b,
     eta,
@@ -30,11 +31,10 @@ from ..symbols import (
     q,
     rho0,
     rho_n,
-    shift,
     sigma,
     sigma2,
     theta,
-    variance,
+    v,
     x_i,
 )
 from . import gaussian
@@ -65,7 +65,7 @@ def _affine(d: Derivation) -> Expr:
 def _divergence(d: Derivation, gap: Expr, spread: Expr, result: Expr, spelled: dict[Expr, Expr]) -> Expr:
     d.identity(
         "R_α of two Gaussians with that variance and that distance.",
-        gaussian.renyi().subs({shift: gap, variance: spread}, simultaneous=True),
+        gaussian.renyi().subs({a: gap, v: spread}, simultaneous=True),
         result.subs(spelled),
     )
     return result

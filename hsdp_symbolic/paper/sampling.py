@@ -20,24 +20,24 @@ from ..proof.checks import Slack
 from ..proof.derivation import Derivation
 from ..statement import Statement
 from ..symbols import (
+    A_hit,
     K,
     N,
+    S_exp,
     S_g,
     alpha,
     b,
+    e_s,
     eta,
-    falling,
-    hit_factor,
     i,
     lam,
-    level,
-    moments,
     n,
     p,
     q,
+    r_miss,
     rate,
     rho0,
-    shrink,
+    s_log,
     sigma,
     u,
 )
@@ -80,47 +80,47 @@ def without_replacement() -> Statement:
     d.identity("… and a miss raises it to the power q².", exp(kappa * q**2 * u), exp(q**2 * kappa * u))
     d.at_most(
         "x^r is concave for 0 < r ≤ 1, so E[x^r] ≤ (E x)^r (Jensen), with r = q².",
-        diff(moments**shrink, moments, 2),
+        diff(S_exp**r_miss, S_exp, 2),
         Integer(0),
-        [(shrink * (1 - shrink) * moments ** (shrink - 2), Slack(Integer(1), "0 < r ≤ 1"))],
-        domain={shrink: 1 / (1 + p)},
+        [(r_miss * (1 - r_miss) * S_exp ** (r_miss - 2), Slack(Integer(1), "0 < r ≤ 1"))],
+        domain={r_miss: 1 / (1 + p)},
     )
-    step = rate * exp(cost) * moments + (1 - rate) * moments ** (q**2)
-    increment = LogMix(rate, cost, -eta * lam * (1 + q) * level)
+    step = rate * exp(cost) * S_exp + (1 - rate) * S_exp ** (q**2)
+    increment = LogMix(rate, cost, -eta * lam * (1 + q) * s_log)
     d.identity(
         "In the log domain, s = log S: log(p·e^(κρ₀)·S + (1−p)·S^(q²)) = s + log(p·e^(κρ₀) + (1−p)·e^(−(1−q²)s)).",
-        (step.subs(moments, exp(level)) / exp(level)).subs(q, 1 - eta * lam),
+        (step.subs(S_exp, exp(s_log)) / exp(s_log)).subs(q, 1 - eta * lam),
         exp(increment.closed()).subs(q, 1 - eta * lam),
     )
     # With A = p·e^(κρ₀) and e = e^(−(1−q²)s) the increment is log(A + (1−p)·e), and de/ds = −(1−q²)·e.
     share = 1 / (1 + p)
-    inside = hit_factor + share * falling
-    slope = diff(log(inside), falling) * (-(1 - q**2) * falling)
+    inside = A_hit + share * e_s
+    slope = diff(log(inside), e_s) * (-(1 - q**2) * e_s)
     d.at_most(
         "The increment decreases with s …",
         slope,
         Integer(0),
-        [(share * falling / inside, Slack(1 - q**2, "0 < q < 1"))],
+        [(share * e_s / inside, Slack(1 - q**2, "0 < q < 1"))],
     )
     d.at_most(
         "… and the step s + increment increases with s.",
         Integer(0),
         1 + slope,
-        [(1 / inside, Slack(hit_factor + share * falling * q**2, "positive terms"))],
+        [(1 / inside, Slack(A_hit + share * e_s * q**2, "positive terms"))],
     )
-    curvature = diff(slope, falling) * (-(1 - q**2) * falling)
+    curvature = diff(slope, e_s) * (-(1 - q**2) * e_s)
     d.at_most(
         "… and is convex: below the fixed point its slope is at most the slope there.",
         Integer(0),
         curvature,
-        [(share * falling * hit_factor / inside**2, Slack((1 - q**2) ** 2, "a square"))],
+        [(share * e_s * A_hit / inside**2, Slack((1 - q**2) ** 2, "a square"))],
     )
     room = -log(rate) - cost  # > 0 exactly if p·e^(κρ₀) < 1
     gain = eta * lam * (1 + q) * (1 - rate * exp(cost))
     d.identity(
         "At the fixed point, where A + (1−p)·e = 1, that slope is 1 − (1 − q²)(1 − A).",
-        (1 + slope).subs(falling, (1 - hit_factor) / share),
-        1 - (1 - q**2) * (1 - hit_factor),
+        (1 + slope).subs(e_s, (1 - A_hit) / share),
+        1 - (1 - q**2) * (1 - A_hit),
     )
     ceiling = -LogMix(-rate / (1 - rate), cost, Integer(0)) / (eta * lam * (1 + q))
     d.identity(
@@ -136,10 +136,10 @@ def without_replacement() -> Statement:
     )
     draws = {rate: b / n}
     parts = [part.subs(draws) for part in (increment, room, ceiling, gain)]
-    expr = Accumulated(parts[0], level, K * N, *parts[1:]) / (alpha - 1)
+    expr = Accumulated(parts[0], s_log, K * N, *parts[1:]) / (alpha - 1)
     shown = Dot(Over(1, alpha - 1), Named(Str(r"\log\left(S_K^0(\alpha)\right)"), expr * (alpha - 1)))
     one_hit = _hit_cost_shown()
-    here = Named(Str(r"S_k^j(\alpha)"), moments)
+    here = Named(Str(r"S_k^j(\alpha)"), S_exp)
     printed_step = Plus(Dot(Over(b, n), exp(one_hit), here), Dot(Plus(1, -Over(b, n)), here ** (q**2)))
     d.printed(step.subs(draws), printed_step)
     return Statement(
@@ -155,7 +155,7 @@ def without_replacement() -> Statement:
         also=(
             (r"S_0^0(\alpha)", Integer(1)),
             (r"S_k^{j+1}(\alpha)", printed_step),
-            (r"S_{k+1}^0(\alpha)", Named(Str(r"S_k^{n/b}(\alpha)"), moments)),
+            (r"S_{k+1}^0(\alpha)", Named(Str(r"S_k^{n/b}(\alpha)"), S_exp)),
         ),
         hypotheses=(ORDER, EPOCHS, b <= n, *STRONGLY_CONVEX),
         steps=d.steps,
@@ -177,9 +177,9 @@ def limit() -> Statement:
     )
     d.at_most(
         "s* exists because p·e^(κρ₀) < 1, and is nonnegative because 1 − p·e^(κρ₀) ≤ 1 − p (S stands for e^(κρ₀)).",
-        1 - rate * moments,
+        1 - rate * S_exp,
         1 - rate,
-        [(rate, Slack(moments - 1, "e^(κρ₀) ≥ 1"))],
+        [(rate, Slack(S_exp - 1, "e^(κρ₀) ≥ 1"))],
     )
     weight = -rate / (1 - rate)
     stable = -LogMix(weight, cost, Integer(0)) / (eta * lam * (1 + q) * (alpha - 1))

@@ -17,27 +17,27 @@ from ..statement import Statement
 from ..symbols import (
     R1,
     R2,
+    M,
+    M_x,
     N,
+    S_exp,
     alpha,
+    alpha_minus_1,
     b,
-    d_mu,
-    d_nu,
-    excess,
+    dmu,
+    dnu,
     gap,
     i,
-    inner,
-    inner_max,
     j,
     j0,
-    moments,
     mu,
     n,
     nu,
     p,
     q,
     rate,
+    w,
     w1,
-    weight,
 )
 from .fixed_order import (
     EPOCHS,
@@ -57,24 +57,22 @@ def joint_convexity() -> Statement:
     """`lem:rootconvexity1`."""
     d = Derivation()
     integrand = mu**alpha * nu ** (1 - alpha)
-    second = (
-        diff(integrand, mu, 2) * d_mu**2 + 2 * diff(integrand, mu, nu) * d_mu * d_nu + diff(integrand, nu, 2) * d_nu**2
-    )
+    second = diff(integrand, mu, 2) * dmu**2 + 2 * diff(integrand, mu, nu) * dmu * dnu + diff(integrand, nu, 2) * dnu**2
     positive = alpha * (alpha - 1) * mu ** (alpha - 2) * nu ** (-alpha - 1)
     d.at_most(
         "μ^α·ν^(1−α) is jointly convex: its second derivative in any direction is a positive multiple of a square.",
         Integer(0),
         second,
-        [(positive, Slack((nu * d_mu - mu * d_nu) ** 2, "a square"))],
-        domain={alpha: 1 + excess},
+        [(positive, Slack((nu * dmu - mu * dnu) ** 2, "a square"))],
+        domain={alpha: 1 + alpha_minus_1},
     )
     share = 1 / (1 + p)
     d.at_most(
         "From two components to any number: mixing one more, with weight 1 − w, into a mixture whose moment is at most "
         "the mean M of its components' keeps it so.",
-        share * inner + (1 - share) * weight,
-        share * inner_max + (1 - share) * weight,
-        [(share, Slack(inner_max - inner, "the mixture so far"))],
+        share * M_x + (1 - share) * w,
+        share * M + (1 - share) * w,
+        [(share, Slack(M - M_x, "the mixture so far"))],
     )
     scaled = [(alpha - 1) * each for each in (R1, R2)]
     d.identity(
@@ -115,22 +113,22 @@ def over_batches(d: Derivation) -> None:
     d.at_most(
         "If b does not divide n, the record is left out with probability 1 − N·b/n, and the plain average over the N "
         "batches is still an upper bound (S is the sum of N exponentials, each at least 1).",
-        rate * moments + (1 - N * rate),
-        moments / N,
-        [((1 - N * rate) / N, Slack(moments - N, "every exponential is at least 1"))],
+        rate * S_exp + (1 - N * rate),
+        S_exp / N,
+        [((1 - N * rate) / N, Slack(S_exp - N, "every exponential is at least 1"))],
         domain={rate: 1 / (N + gap)},
     )
     d.at_most(
         "By lem:rootconvexity1, with N components of weight 1/N, the moment of the shuffled run is at most S/N.",
-        inner,
-        moments / N,
-        [(Integer(1), Slack(moments / N - inner, "lem:rootconvexity1"))],
+        M_x,
+        S_exp / N,
+        [(Integer(1), Slack(S_exp / N - M_x, "lem:rootconvexity1"))],
     )
 
 
 def first_term_comes_out(d: Derivation) -> None:
     """What does not depend on the batch leaves the mean."""
-    common, own = (alpha - 1) * inner, (alpha - 1) * weight
+    common, own = (alpha - 1) * M_x, (alpha - 1) * w
     d.identity(
         "The first term of thm:strconvexsmooth does not depend on j0 and comes out of the average.",
         exp(common + own),

@@ -174,7 +174,7 @@ class Induction(Check):
 @cache
 def _solve(successor: Expr, previous: Symbol, index: Symbol, start: int, initial: Expr) -> Expr:
     """SymPy's own solution of y(index + 1) = successor."""
-    y = symbols.y
+    y = symbols.y_at
     return rsolve(y(index + 1) - successor.subs(previous, y(index)), y(index), {y(start): initial})
 
 

@@ -18,7 +18,7 @@ from sympy import Expr, Gt, Integer, Poly, Symbol, cancel, fraction, together
 from sympy.core.relational import Relational
 from sympy.polys.polyerrors import BasePolynomialError
 
-from ..symbols import unit
+from ..symbols import x0
 from .checks import ALL_PARAMETERS, Check, Evidence, Method, Verdict
 
 Terms = dict[tuple[int, ...], int]
@@ -113,7 +113,7 @@ def certify(expr: Expr, domain: Mapping[Symbol, Expr] | None = None) -> tuple[Ce
     found = []
     for part in parts:
         try:
-            poly = Poly(part, *(sorted(part.free_symbols, key=str) or [unit]), domain="QQ")
+            poly = Poly(part, *(sorted(part.free_symbols, key=str) or [x0]), domain="QQ")
         except BasePolynomialError:
             return None
         if not all(g.is_nonnegative for g in poly.gens):
@@ -133,7 +133,7 @@ def _faces(poly: Poly) -> Iterator[Poly]:
     weak = [g for g in poly.gens if not g.is_positive]
     for zeros in chain.from_iterable(combinations(weak, size) for size in range(len(weak) + 1)):
         rest = Poly(poly.as_expr().subs(dict.fromkeys(zeros, 0)), *poly.gens)
-        yield rest.homogenize(unit)
+        yield rest.homogenize(x0)
 
 
 @dataclass(frozen=True)

@@ -23,24 +23,24 @@ from ..statement import Statement
 from ..symbols import (
     K,
     N,
+    P_t,
+    S_exp,
+    a_more,
     alpha,
     b,
-    distance,
+    g_2_minus_g_1,
     gap,
-    later,
-    leap,
-    moments,
-    more,
     n,
     p,
     q,
+    r_miss,
     rate,
     rho0,
-    run_length,
-    shrink,
-    slope_gain,
+    s_leap,
     u,
-    variance,
+    v,
+    x_1,
+    z,
 )
 from .moments import KAPPA, chance_of_a_hit
 from .pattern import BATCHES, after_hit, after_miss
@@ -54,16 +54,16 @@ def capped_step(root: Expr, kick: Expr) -> Expr:
 
 
 def _best_share(d: Derivation) -> None:
-    share = 1 / (1 + slope_gain)  # any 0 < θ ≤ 1
+    share = 1 / (1 + g_2_minus_g_1)  # any 0 < θ ≤ 1
     d.identity(
         "Hide a hit with a share θ of the noise: s²/(2θv) = ρ₀/θ.",
-        leap**2 / (2 * share * variance),
-        (leap**2 / (2 * variance)) / share,
+        s_leap**2 / (2 * share * v),
+        (s_leap**2 / (2 * v)) / share,
     )
-    long = variance / (1 - q**2)
+    long = v / (1 - q**2)
 
     def factor(x: Expr) -> Expr:
-        return (q**2 * x + share * variance) / (q**2 * x + variance)
+        return (q**2 * x + share * v) / (q**2 * x + v)
 
     d.at_most(
         "The path so far, the ramp of the hit behind it, stretched together over the rest of the noise, cost "
@@ -73,13 +73,13 @@ def _best_share(d: Derivation) -> None:
         q**2 + share * (1 - q**2),
         [
             (
-                slope_gain * q**2 * (1 - q**2) / ((1 + slope_gain) * (q**2 * (long - gap) + variance)),
+                g_2_minus_g_1 * q**2 * (1 - q**2) / ((1 + g_2_minus_g_1) * (q**2 * (long - gap) + v)),
                 Slack(gap, "x ≤ v(1 + q² + …)"),
             )
         ],
-        domain={**_BELOW_ONE, gap: long.subs(_BELOW_ONE) / (1 + run_length)},
+        domain={**_BELOW_ONE, gap: long.subs(_BELOW_ONE) / (1 + x_1)},
     )
-    root, kick = later, more  # √u and √(ρ₀(1 − q²))
+    root, kick = P_t, a_more  # √u and √(ρ₀(1 − q²))
     best = kick * q / (root * (1 - q**2))
     d.identity(
         "The best share is θ² = ρ₀q²/(u(1 − q²)), and gives √u ← q√u + √(ρ₀(1 − q²)).",
@@ -95,9 +95,9 @@ def _best_share(d: Derivation) -> None:
     slope = diff(capped_step(root, kick), root) / (2 * root)  # du'/du
     d.at_most(
         "… and so do their slopes; beyond, the slope is at most 1 …",
-        slope.subs(root, edge_root + distance),
+        slope.subs(root, edge_root + z),
         Integer(1),
-        [((1 - q**2) / (edge_root + distance), Slack(distance, "√u beyond that point"))],
+        [((1 - q**2) / (edge_root + z), Slack(z, "√u beyond that point"))],
         domain=_BELOW_ONE,
     )
     d.at_most(
@@ -116,7 +116,7 @@ def capped() -> Statement:
     d.later(_best_share)
     after_miss(d)
     draw = chance_of_a_hit(d)
-    flat = 1 / (1 + slope_gain)
+    flat = 1 / (1 + g_2_minus_g_1)
     d.at_most(
         "Jensen, hit: with s = log S, e^g is concave in S because its second derivative is e^(g−2s)(g'' + g'² − g'), "
         "g'' ≤ 0 and 0 ≤ g' ≤ 1.",
@@ -126,15 +126,15 @@ def capped() -> Statement:
     )
     d.at_most(
         "Jensen, miss: x^r is concave for 0 < r ≤ 1, r = q².",
-        diff(moments**shrink, moments, 2),
+        diff(S_exp**r_miss, S_exp, 2),
         Integer(0),
-        [(shrink * (1 - shrink) * moments ** (shrink - 2), Slack(Integer(1), "0 < r ≤ 1"))],
-        domain={shrink: 1 / (1 + p)},
+        [(r_miss * (1 - r_miss) * S_exp ** (r_miss - 2), Slack(Integer(1), "0 < r ≤ 1"))],
+        domain={r_miss: 1 / (1 + p)},
     )
     d.identity(
         "A hit leads from u = ρ₀(1 + q)/(1 − q) to itself and a miss lower: no order grows beyond.",
-        capped_step(later / (1 - q), later),
-        (later / (1 - q)) ** 2,
+        capped_step(P_t / (1 - q), P_t),
+        (P_t / (1 - q)) ** 2,
     )
     expr = (CappedMoment(KAPPA * rho0, q, rate, K * N) / (alpha - 1)).subs(rate, draw)
     shown = Dot(Over(1, alpha - 1), Named(Str(r"s_{Kn/b}"), expr * (alpha - 1)))

@@ -16,25 +16,25 @@ from ..proof.checks import Slack
 from ..proof.derivation import Derivation
 from ..statement import Statement
 from ..symbols import (
+    C,
     L,
-    above_cap,
-    across,
-    below_cap,
+    M_x,
+    a_above,
+    a_below,
+    b_v,
     bias,
-    cap,
-    clip_norm,
     d_1,
     d_2,
     f_1,
     f_2,
+    g,
     gap,
-    inner,
     kappa,
+    m_cap,
     radius,
     slack,
-    slope,
     theta,
-    unit,
+    x0,
     x_i,
 )
 
@@ -53,28 +53,28 @@ def scalar_output() -> Statement:
     d.identity(
         "Its norm is |φ'|·‖x‖. Where that exceeds C, clipping multiplies it by C/(|φ'|·‖x‖), and what is left of |φ'| "
         "(here g) is C/‖x‖ (here C/r): so clipping the gradient clips φ' to [−C/‖x‖, C/‖x‖].",
-        slope * (clip_norm / (slope * radius)),
-        clip_norm / radius,
+        g * (C / (g * radius)),
+        C / radius,
     )
     d.identity(
         "Clipping is monotone and shortens differences. Take φ' at two points, m_cap − a_below under the cap and "
         "m_cap + a_above over it: clipped, they differ by a_below …",
-        cap - (cap - below_cap),
-        below_cap,
+        m_cap - (m_cap - a_below),
+        a_below,
     )
     d.at_most(
         "… which is at most what they differed by before. (With both on one side of the cap, the difference stays, or "
         "becomes 0.)",
-        below_cap,
-        (cap + above_cap) - (cap - below_cap),
-        [(Integer(1), Slack(above_cap, "positive"))],
+        a_below,
+        (m_cap + a_above) - (m_cap - a_below),
+        [(Integer(1), Slack(a_above, "positive"))],
     )
     d.at_most(
         "φ is convex and φ' is κ-Lipschitz, so φ' rises between two points, by at most κ times their distance, and so "
         "does the clipped φ': its slope h between any two points has 0 ≤ h ≤ κ (h = κ − slack; the distance is x0).",
-        (kappa - slack) * unit,
-        kappa * unit,
-        [(unit, Slack(slack, "positive"))],
+        (kappa - slack) * x0,
+        kappa * x0,
+        [(x0, Slack(slack, "positive"))],
     )
     d.identity(
         "Cauchy and Schwarz: (x·Δ)² = ‖x‖²‖Δ‖² − (the area they span)², in the plane of x and Δ …",
@@ -85,12 +85,12 @@ def scalar_output() -> Statement:
         "… so between points Δ apart the clipped gradient, along Δ, changes by h·(x·Δ)² ≥ 0, at most κ(L² + bias)‖Δ‖². "
         "(M_x is (x·Δ)², b_v the area, x0 is ‖Δ‖² and gap what ‖x‖² is short of L² + bias, so that (L² + bias)·x0 = "
         "M_x + b_v² + gap·x0.)",
-        (kappa - slack) * inner,
-        kappa * (inner + across**2 + gap * unit),
+        (kappa - slack) * M_x,
+        kappa * (M_x + b_v**2 + gap * x0),
         [
-            (slack, Slack(inner, "a square")),
-            (kappa, Slack(across**2, "a square")),
-            (kappa * unit, Slack(gap, "‖x‖² ≤ L² + bias")),
+            (slack, Slack(M_x, "a square")),
+            (kappa, Slack(b_v**2, "a square")),
+            (kappa * x0, Slack(gap, "‖x‖² ≤ L² + bias")),
         ],
     )
     expr = kappa * (L**2 + bias)

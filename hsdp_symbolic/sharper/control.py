@@ -21,31 +21,31 @@ from ..proof.checks import Slack
 from ..proof.derivation import Derivation
 from ..statement import Statement
 from ..symbols import (
-    W1,
-    W2,
+    D2,
+    W_1,
+    W_2,
+    D,
     K,
     N,
     W_mid,
-    a1,
-    a2,
+    a,
+    a_more,
     alpha,
     b,
-    b1,
-    b2,
-    distance,
-    distance2,
+    ddf,
+    ddh,
+    df,
+    dh,
     i,
-    more,
-    moved,
-    moved2,
     n,
     p,
     q,
     rate,
     removed,
     rho0,
-    shift,
     u,
+    z,
+    z_2,
 )
 from .moments import KAPPA, chance_of_a_hit
 from .pattern import BATCHES, cost
@@ -60,31 +60,31 @@ def _convex(d: Derivation) -> None:
     d.at_most(
         "W stays convex. First, E(y) = min c(y − z')² + W(z') over 0 ≤ z' ≤ y: halfway between two choices the square "
         "costs at most half of both, and so does W.",
-        hit * ((distance + distance2) / 2 - (moved + moved2) / 2) ** 2 + W_mid,
-        (hit * (distance - moved) ** 2 + W1 + hit * (distance2 - moved2) ** 2 + W2) / 2,
+        hit * ((z + z_2) / 2 - (D + D2) / 2) ** 2 + W_mid,
+        (hit * (z - D) ** 2 + W_1 + hit * (z_2 - D2) ** 2 + W_2) / 2,
         [
-            (rho0 * alpha * (alpha - 1) / 4, Slack(((distance - moved) - (distance2 - moved2)) ** 2, "a square")),
-            (Integer(1), Slack((W1 + W2) / 2 - W_mid, "W is convex, one step later")),
+            (rho0 * alpha * (alpha - 1) / 4, Slack(((z - D) - (z_2 - D2)) ** 2, "a square")),
+            (Integer(1), Slack((W_1 + W_2) / 2 - W_mid, "W is convex, one step later")),
         ],
         domain={alpha: 1 + p},
     )
-    first, second = a1 * shift + a2 * shift**2 / 2, b1 * shift + b2 * shift**2 / 2
+    first, second = df * a + ddf * a**2 / 2, dh * a + ddh * a**2 / 2
     # Second derivatives at a point depend on the functions through value, slope and curvature there only.
     mixed = log(rate * exp(first) + (1 - rate) * exp(u + second))
     share = rate / (rate + (1 - rate) * exp(u))
     d.identity(
         "Then a log-mixture of convex functions: its curvature is the mean of theirs, plus the variance of slopes.",
-        diff(mixed, shift, 2).subs(shift, 0),
-        share * a2 + (1 - share) * b2 + share * (1 - share) * (a1 - b1) ** 2,
+        diff(mixed, a, 2).subs(a, 0),
+        share * ddf + (1 - share) * ddh + share * (1 - share) * (df - dh) ** 2,
     )
     d.at_most(
         "W never falls with the distance: with the same z', hiding from farther away costs more (and z' beyond y is "
         "not needed, as z' = y costs nothing and W has not fallen). So it never falls with q or c either, and, as a "
         "hit leaves more to hide than a miss, with the chance of a hit if draws are independent.",
-        hit * (distance - moved) ** 2,
-        hit * (distance - moved + more) ** 2,
-        [(hit * more, Slack(2 * (distance - moved) + more, "z' ≤ y"))],
-        domain={alpha: 1 + p, distance: moved + distance2},
+        hit * (z - D) ** 2,
+        hit * (z - D + a_more) ** 2,
+        [(hit * a_more, Slack(2 * (z - D) + a_more, "z' ≤ y"))],
+        domain={alpha: 1 + p, z: D + z_2},
     )
 
 
@@ -92,20 +92,20 @@ def _any_number_of_steps(d: Derivation) -> None:
     d.at_most(
         "A longer run costs no less: whatever its first pass brings, what it pays is at least 0, and W at the distance "
         "it leaves is at least W(0).",
-        exp(W1),
-        rate * exp(W1 + moved) + (1 - rate) * exp(W1 + moved2),
+        exp(W_1),
+        rate * exp(W_1 + D) + (1 - rate) * exp(W_1 + D2),
         [
-            (rate * exp(W1), Slack(exp(moved) - 1, "a payment, and W(z) − W(0), after a hit")),
-            ((1 - rate) * exp(W1), Slack(exp(moved2) - 1, "a payment, and W(z) − W(0), after a miss")),
+            (rate * exp(W_1), Slack(exp(D) - 1, "a payment, and W(z) − W(0), after a hit")),
+            ((1 - rate) * exp(W_1), Slack(exp(D2) - 1, "a payment, and W(z) − W(0), after a miss")),
         ],
         domain={rate: 1 / (1 + p)},
     )
     d.at_most(
         "No distance exceeds 1/(1 − q): if z does not, neither does qz + 1. So hiding nothing before the last m steps "
         "bounds any longer run by the m-step value at that distance.",
-        q * distance + 1,
+        q * z + 1,
         1 / (1 - q),
-        [(q, Slack(1 / (1 - q) - distance, "so far"))],
+        [(q, Slack(1 / (1 - q) - z, "so far"))],
         domain={q: 1 / (1 + p)},
     )
 

@@ -30,10 +30,12 @@ from ..symbols import (
     L,
     S_g,
     Y,
+    a,
     alpha,
     b,
     c,
     eta,
+    g,
     hit,
     i,
     j,
@@ -41,19 +43,17 @@ from ..symbols import (
     k,
     n,
     p,
-    portion,
     q,
     rho0,
     rho_n,
-    root_before,
-    root_cost,
-    shift,
     sigma,
     sigma2,
     slack,
-    slope,
+    sqrt_rho,
+    sqrt_uV,
+    theta_noise,
     u,
-    variance,
+    v,
 )
 from .fixed_order import WHERE
 from .shifts import cyclic
@@ -91,7 +91,7 @@ def by_shifts() -> Statement:
         [((1 - q) / (q + q**K), Slack(GeometricSum(q, K), "1 − q^K = (1 − q)·(a sum of positive powers)"))],
         domain={q: 1 / (1 + p)},
     )
-    chord = Pooled(slope, length).closed().subs(slope, 1 + slack).subs(slack, ratio - 1)
+    chord = Pooled(g, length).closed().subs(g, 1 + slack).subs(slack, ratio - 1)
     d.identity("Then Φ(g, ℓ) is the chord.", chord, _GROWTH)
     expr = _tight(d)
     return Statement(
@@ -116,16 +116,16 @@ def _split_step(d: Derivation) -> tuple[Expr, Expr]:
     noise = 2 * eta * sigma2
     d.identity(
         "Noise of variance 2ησ² is the sum of independent parts: a portion θ of it, and the rest.",
-        portion * noise + (1 - portion) * noise,
+        theta_noise * noise + (1 - theta_noise) * noise,
         noise,
     )
     d.identity(
         "The portion θ pays for the gradient: R_α/α grows by at most ρ/θ.",
-        gaussian.renyi().subs({shift: eta * S_g / n, variance: portion * noise}, simultaneous=True) / alpha,
-        ABBREVIATIONS[rho_n] / portion,
+        gaussian.renyi().subs({a: eta * S_g / n, v: theta_noise * noise}, simultaneous=True) / alpha,
+        ABBREVIATIONS[rho_n] / theta_noise,
     )
-    within = noisy_step(V0, q, portion * eta)
-    rest = one_step().expr.subs(hit, 0).subs(sigma2, (1 - portion) * sigma2)
+    within = noisy_step(V0, q, theta_noise * eta)
+    rest = one_step().expr.subs(hit, 0).subs(sigma2, (1 - theta_noise) * sigma2)
     after = noisy_step(V0, q, eta)
     factor = d.identity(
         "The rest, after the identity map, multiplies by (q²V + θv)/(q²V + v), v = 2ησ² and V the 1/c before the step "
@@ -133,7 +133,7 @@ def _split_step(d: Derivation) -> tuple[Expr, Expr]:
         rest.subs({L: 1, c: 1 / within, u: 1}, simultaneous=True),
         within / after,
     )
-    return (u + rho_n / portion) * factor, after
+    return (u + rho_n / theta_noise) * factor, after
 
 
 @cache
@@ -142,17 +142,19 @@ def by_split() -> Statement:
     d = Derivation()
     bound, after = _split_step(d)
     noise = 2 * eta * sigma2
-    roots = {u: root_before**2 / V0, rho_n: root_cost**2 / noise}
-    best = q * root_cost * V0 / (root_before * noise)
-    target = (q * root_before + root_cost) ** 2
+    roots = {u: sqrt_uV**2 / V0, rho_n: sqrt_rho**2 / noise}
+    best = q * sqrt_rho * V0 / (sqrt_uV * noise)
+    target = (q * sqrt_uV + sqrt_rho) ** 2
     scaled = (bound * after).subs(roots)
     d.at_most(
         "With r = √(uV) and s = √(ρv): whatever θ, the step leaves u'V' ≥ (qr + s)² of the bound …",
         target,
         scaled,
-        [(1 / portion, Slack((root_before * portion * noise - q * root_cost * V0) ** 2 / (noise * V0), "a square"))],
+        [(1 / theta_noise, Slack((sqrt_uV * theta_noise * noise - q * sqrt_rho * V0) ** 2 / (noise * V0), "a square"))],
     )
-    d.identity("… with equality at θ = √(ρq²V/(uv)). So √(u'V') = q√(uV) + √(ρv).", scaled.subs(portion, best), target)
+    d.identity(
+        "… with equality at θ = √(ρq²V/(uv)). So √(u'V') = q√(uV) + √(ρv).", scaled.subs(theta_noise, best), target
+    )
     d.check(
         "From u = 0 (θ = 1): √(uV) after i steps, in units of √(ρv).",
         Induction(GeometricSum(q, i), i, 0, Integer(0), Y, q * Y + 1, cross_check=True),

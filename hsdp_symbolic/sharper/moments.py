@@ -20,7 +20,7 @@ from ..paper.lsi import STRONGLY_CONVEX
 from ..proof.checks import Slack
 from ..proof.derivation import Derivation
 from ..statement import Statement
-from ..symbols import K, N, alpha, b, gap, level, moments, n, p, q, rate, rho0, shrink, u
+from ..symbols import K, N, S_exp, alpha, b, gap, n, p, q, r_miss, rate, rho0, s_log, u
 from .pattern import BATCHES, after_hit, after_miss
 
 KAPPA = alpha * (alpha - 1)
@@ -48,30 +48,30 @@ def without_replacement() -> Statement:
         rate * exp(KAPPA * (u + added)) + (1 - rate) * exp(KAPPA * factor * u),
         rate * exp(KAPPA * rho0) * exp(KAPPA * u) + (1 - rate) * exp(factor * KAPPA * u),
     )
-    one = 1 + rate * (exp(level) - 1)  # M_1 at κρ₀ = level
-    backwards = rate**2 * exp(2 * level) + rate * (1 - rate) * (exp(level) + exp(shrink * level)) + (1 - rate) ** 2
+    one = 1 + rate * (exp(s_log) - 1)  # M_1 at κρ₀ = s_log
+    backwards = rate**2 * exp(2 * s_log) + rate * (1 - rate) * (exp(s_log) + exp(r_miss * s_log)) + (1 - rate) ** 2
     d.identity(
         "Read backwards, a hit counts q^(2·later misses): e.g. two draws, with r = q² and c = κρ₀.",
-        rate * exp(level) * one + (1 - rate) * one.subs(level, shrink * level),
+        rate * exp(s_log) * one + (1 - rate) * one.subs(s_log, r_miss * s_log),
         backwards,
     )
     d.at_most(
         "Never above the paper: x^r is concave for 0 < r ≤ 1, so M(q²κ) = E[(e^(κu))^r] ≤ M(κ)^r, r = q² (Jensen) …",
-        diff(moments**shrink, moments, 2),
+        diff(S_exp**r_miss, S_exp, 2),
         Integer(0),
-        [(shrink * (1 - shrink) * moments ** (shrink - 2), Slack(Integer(1), "0 < r ≤ 1"))],
-        domain={shrink: 1 / (1 + p)},
+        [(r_miss * (1 - r_miss) * S_exp ** (r_miss - 2), Slack(Integer(1), "0 < r ≤ 1"))],
+        domain={r_miss: 1 / (1 + p)},
     )
     d.at_most(
         "… and with M ≤ S at one step, M ≤ S at the next, as the paper's step increases with S (S = M + gap).",
-        rate * exp(level) * moments,
-        rate * exp(level) * (moments + gap),
-        [(rate * exp(level), Slack(gap, "M ≤ S so far"))],
+        rate * exp(s_log) * S_exp,
+        rate * exp(s_log) * (S_exp + gap),
+        [(rate * exp(s_log), Slack(gap, "M ≤ S so far"))],
     )
     expr = (HitMoment(KAPPA * rho0, q, rate, K * N) / (alpha - 1)).subs(rate, draw)
     shown = Dot(Over(1, alpha - 1), Named(Str(r"\log M_{Kn/b}(\kappa)"), expr * (alpha - 1)))
     kappa = Named(Str(r"\kappa"), KAPPA)
-    here, shrunk = (Named(Str(rf"M_t({x})"), moments) for x in (r"\kappa", r"(1-\eta\lambda)^2\kappa"))
+    here, shrunk = (Named(Str(rf"M_t({x})"), S_exp) for x in (r"\kappa", r"(1-\eta\lambda)^2\kappa"))
     step = Plus(Dot(Over(b, n), exp(Dot(kappa, rho0)), here), Dot(Plus(1, -Over(b, n)), shrunk))
     return Statement(
         label="moments:without_replacement",

@@ -21,31 +21,31 @@ from ..proof.checks import Certificate, Slack
 from ..proof.derivation import Derivation
 from ..statement import Statement
 from ..symbols import (
+    A_1,
+    A_2,
+    D2,
+    D,
+    P_t,
     S_g,
+    a,
     alpha,
     b,
-    distance,
-    distance2,
     eta,
-    height,
-    height_gap,
-    last_length,
-    later,
-    leap,
-    moved,
-    moved2,
+    g_1,
+    g_2_minus_g_1,
+    h_1,
+    h_1_minus_A_1,
     q,
     removed,
     rho0,
-    rise1,
-    rise2,
-    run_length,
-    shift,
+    s_leap,
     sigma,
     sigma2,
-    slope1,
-    slope_gain,
-    variance,
+    v,
+    x_1,
+    x_2,
+    z,
+    z_2,
 )
 
 CONTRACTION = "Feldman, Mironov, Talwar & Thakurta 2018, Lemma 21"
@@ -53,9 +53,9 @@ REDUCTION = "Feldman, Mironov, Talwar & Thakurta 2018, Lemma 20"
 BATCHES = "the indices in each batch do not depend on the records, so that both datasets can be given the same"
 
 
-def cost(distance: Expr) -> Expr:
+def cost(hidden: Expr) -> Expr:
     """What hiding a distance, in units of ηS_g/b, costs at order α."""
-    return alpha * rho0 * distance**2
+    return alpha * rho0 * hidden**2
 
 
 def _lemmas(d: Derivation) -> None:
@@ -65,12 +65,12 @@ def _lemmas(d: Derivation) -> None:
         "not raise the divergence (witness: the triangle inequality between ψ(x), ψ(y) and ψ'(y)).",
         CONTRACTION,
         Certificate(
-            distance2,
-            q * distance + leap,
+            z_2,
+            q * z + s_leap,
             (
-                (Integer(1), Slack(moved + moved2 - distance2, "triangle inequality")),
-                (Integer(1), Slack(q * distance - moved, "an update contracts by q")),
-                (Integer(1), Slack(leap - moved2, "the two updates differ by at most s = ηS_g/b")),
+                (Integer(1), Slack(D + D2 - z_2, "triangle inequality")),
+                (Integer(1), Slack(q * z - D, "an update contracts by q")),
+                (Integer(1), Slack(s_leap - D2, "the two updates differ by at most s = ηS_g/b")),
             ),
         ),
     )
@@ -78,15 +78,15 @@ def _lemmas(d: Derivation) -> None:
         "Noise of variance v lowers the distance by a at the price αa²/(2v) (witness: Gaussians of variance V, where "
         "it says (x + a)²/(V + v) ≤ x²/V + a²/v).",
         REDUCTION,
-        _two_edges(distance, shift, run_length, variance),
+        _two_edges(z, a, x_1, v),
     )
-    price = alpha * shift**2 / (2 * variance)
+    price = alpha * a**2 / (2 * v)
     d.identity("αa²/(2v) is the divergence of N(a, v) from N(0, v).", gaussian.renyi(), price)
-    s, v = eta * S_g / b, 2 * eta * sigma2
+    unit, noise = eta * S_g / b, 2 * eta * sigma2
     d.identity(
         "With a in units of s = ηS_g/b, and v = 2ησ², that is α·ρ₀·a².",
-        gaussian.renyi().subs({shift: removed * s, variance: v}),
-        cost(removed).subs(rho0, s**2 / (2 * v)),
+        gaussian.renyi().subs({a: removed * unit, v: noise}),
+        cost(removed).subs(rho0, unit**2 / (2 * noise)),
     )
 
 
@@ -106,36 +106,36 @@ def shifted_step() -> Statement:
         "Weighted by what is left of a distance at the end, P_(t−1) = q·P_t, distances telescope: P_t·z_(t+1) is "
         "P_(t−1)·z_t + P_t(s·hit − a). So z_(t+1) ≥ 0 says that Σ P_i·a_i ≤ Σ P_i·s·hit_i, i.e. A ≤ H, and z_T = 0 "
         "that both end together.",
-        later * (q * distance + leap - removed),
-        (later * q) * distance + later * (leap - removed),
+        P_t * (q * z + s_leap - removed),
+        (P_t * q) * z + P_t * (s_leap - removed),
     )
     d.identity(
         "The price of a step is that of its edge: a²/v = (ΔA)²/Δx with ΔA = P·a and Δx = v·P².",
-        removed**2 / variance,
-        (later * removed) ** 2 / (variance * later**2),
+        removed**2 / v,
+        (P_t * removed) ** 2 / (v * P_t**2),
     )
     d.check(
         "Two edges never cost less than the straight one, so a chord between touching points is the cheapest way.",
-        _two_edges(rise1, rise2, run_length, last_length),
+        _two_edges(A_1, A_2, x_1, x_2),
     )
     d.at_most(
         "Optimality. For any slope g, (ΔA)²/Δx ≥ 2g·ΔA − g²·Δx, with equality on an edge of slope g.",
-        2 * slope1 * rise1 - slope1**2 * run_length,
-        rise1**2 / run_length,
-        [(1 / run_length, Slack((rise1 - slope1 * run_length) ** 2, "a square"))],
+        2 * g_1 * A_1 - g_1**2 * x_1,
+        A_1**2 / x_1,
+        [(1 / x_1, Slack((A_1 - g_1 * x_1) ** 2, "a square"))],
     )
-    slope2 = slope1 + slope_gain
+    slope2 = g_1 + g_2_minus_g_1
     d.identity(
         "Summation by parts: Σ g·ΔA = g_T·A_T − Σ (g_(t+1) − g_t)·A_t, one vertex at a time.",
-        slope1 * rise1 + slope2 * (rise2 - rise1),
-        slope2 * rise2 - slope_gain * rise1,
+        g_1 * A_1 + slope2 * (A_2 - A_1),
+        slope2 * A_2 - g_2_minus_g_1 * A_1,
     )
     d.at_most(
         "With the minorant's slopes, which only grow, and only where it touches H: A ≤ H there, so Σ g·ΔA is least on "
         "the minorant, and no path that stays below H costs less.",
-        slope1 * height + slope2 * (rise2 - height),
-        slope1 * (height - height_gap) + slope2 * (rise2 - (height - height_gap)),
-        [(slope_gain, Slack(height_gap, "A ≤ H"))],
+        g_1 * h_1 + slope2 * (A_2 - h_1),
+        g_1 * (h_1 - h_1_minus_A_1) + slope2 * (A_2 - (h_1 - h_1_minus_A_1)),
+        [(g_2_minus_g_1, Slack(h_1_minus_A_1, "A ≤ H"))],
     )
     shown = Dot(Over(times(alpha, eta, S_g**2), times(4, sigma**2, b**2)), removed**2)
     d.printed(cost(removed), shown)
@@ -159,25 +159,25 @@ def shifted_step() -> Statement:
 
 def after_miss(d: Derivation) -> Expr:
     """u ↦ q²·u for a step without the record, from shifts alone; returns the factor."""
-    stretch = run_length / (q**2 * run_length + variance)
+    stretch = x_1 / (q**2 * x_1 + v)
     d.identity(
         "A step without the record moves the points (x_t, H_t) to (q²x_t, qH_t) and adds (q²x + v, qH). The old path, "
         "times q and stretched by 1/c = (q²x + v)/x to the new axis, costs q²c times as much, edge by edge …",
-        (q * rise1) ** 2 / (last_length / stretch),
-        q**2 * stretch * rise1**2 / last_length,
+        (q * A_1) ** 2 / (x_2 / stretch),
+        q**2 * stretch * A_1**2 / x_2,
     )
     d.at_most(
         "… stays below H, because 1/c ≥ q² (it is reached later) and paths do not fall …",
         q**2,
         1 / stretch,
-        [(variance / run_length, Slack(Integer(1), "noise"))],
+        [(v / x_1, Slack(Integer(1), "noise"))],
     )
     d.at_most(
         "… and q²c ≤ q², because x ≤ v(1 + q² + q⁴ + …).",
         stretch,
         Integer(1),
-        [((1 - q**2) / (q**2 * run_length + variance), Slack(variance / (1 - q**2) - run_length, "a geometric sum"))],
-        domain={q: 1 / sqrt(1 + slope_gain)},
+        [((1 - q**2) / (q**2 * x_1 + v), Slack(v / (1 - q**2) - x_1, "a geometric sum"))],
+        domain={q: 1 / sqrt(1 + g_2_minus_g_1)},
     )
     return q**2
 

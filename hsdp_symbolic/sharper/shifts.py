@@ -28,49 +28,49 @@ from ..proof.checks import Certificate, Induction, Limit, Slack
 from ..proof.derivation import Derivation
 from ..statement import Statement
 from ..symbols import (
+    A2,
     ABBREVIATIONS,
+    H_1,
+    H_2,
     K,
+    K_minus_1,
     N,
     S_g,
+    V,
     Y,
+    a,
+    a_t,
     alpha,
-    apart,
     b,
-    carried,
-    distance,
+    ell,
     eta,
-    extra_epochs,
+    g,
     hit,
     i,
     j,
     j0,
-    jump,
     lam,
-    last_length,
-    last_rise,
-    length_ratio,
-    nearer,
     p,
     q,
-    quicker,
+    q_less,
     rho0,
-    rise,
-    run_length,
-    shift,
+    s_f,
+    s_jump,
+    s_maps,
     sigma2,
     slack,
-    slope,
-    spent,
-    spread,
-    stretched,
-    sum_of_squares,
-    variance,
+    v,
+    x_1,
+    x_2,
+    z,
+    z_corner,
+    z_near,
 )
 from .fixed_order import WHERE
 from .pattern import REDUCTION
 
-_CHORD = (rise + last_rise) ** 2 / (run_length + last_length)
-_KINK = 1 / run_length + 1 / last_length
+_CHORD = (H_1 + H_2) ** 2 / (x_1 + x_2)
+_KINK = 1 / x_1 + 1 / x_2
 
 
 def _lemma(d: Derivation, modulus: Expr, step_size: Relational, factor: Expr) -> None:
@@ -80,49 +80,49 @@ def _lemma(d: Derivation, modulus: Expr, step_size: Relational, factor: Expr) ->
     d.at_most(
         "Triangle inequality: points z apart are at most qz + s apart after the two updates, s being how far the maps "
         "differ (0 without the record, ηS_g/b with it). Laws that can be coupled within z can then be within qz + s.",
-        stretched + apart,
-        factor * distance + jump,
+        s_f + s_maps,
+        factor * z + s_jump,
         [
-            (Integer(1), Slack(factor * distance - stretched, "the update contracts by q")),
-            (Integer(1), Slack(jump - apart, "sensitivity of the gradients")),
+            (Integer(1), Slack(factor * z - s_f, "the update contracts by q")),
+            (Integer(1), Slack(s_jump - s_maps, "sensitivity of the gradients")),
         ],
     )
-    reach, noise = gaussian.renyi().subs(shift, distance), gaussian.renyi().subs(shift, spent)
+    reach, noise = gaussian.renyi().subs(a, z), gaussian.renyi().subs(a, a_t)
     d.cite(
         "Noise N(0, v) takes a off the distance: if the laws are within z + a of a pair with divergence D, then after "
         "the noise they are within z of a pair with divergence at most D + αa²/2v (witness: Gaussians of variance V).",
         REDUCTION,
         Certificate(
-            gaussian.renyi().subs({shift: distance + spent, variance: spread + variance}, simultaneous=True),
-            reach.subs(variance, spread) + noise,
+            gaussian.renyi().subs({a: z + a_t, v: V + v}, simultaneous=True),
+            reach.subs(v, V) + noise,
             (
                 (
-                    alpha / (2 * spread * variance * (spread + variance)),
-                    Slack((distance * variance - spent * spread) ** 2, "a square"),
+                    alpha / (2 * V * v * (V + v)),
+                    Slack((z * v - a_t * V) ** 2, "a square"),
                 ),
             ),
         ),
     )
     d.identity(
         "In units of ηS_g/b, with noise 2ησ², a shift a costs αρ₀a²; both runs start alike, so z starts at 0.",
-        gaussian.renyi().subs({shift: spent * eta * S_g / b, variance: 2 * eta * sigma2}, simultaneous=True),
-        alpha * ABBREVIATIONS[rho0] * spent**2,
+        gaussian.renyi().subs({a: a_t * eta * S_g / b, v: 2 * eta * sigma2}, simultaneous=True),
+        alpha * ABBREVIATIONS[rho0] * a_t**2,
     )
 
 
 def _block(d: Derivation) -> None:
     """What it costs to take a weighted distance h off in updates whose squared weights add up to x."""
-    even = rise / run_length
+    even = H_1 / x_1
     d.identity(
         "Shifts a = r·q^i over updates with Σq^(2i) = x take h = r·x off the weighted distance and cost r²x = h²/x.",
-        even**2 * run_length,
-        rise**2 / run_length,
+        even**2 * x_1,
+        H_1**2 / x_1,
     )
     d.at_most(
         "No others do it for less: Σa² − h²/x is the sum of (a − (h/x)q^i)² (Cauchy–Schwarz).",
-        rise**2 / run_length,
-        sum_of_squares,
-        [(Integer(1), Slack(sum_of_squares - 2 * even * rise + even**2 * run_length, "a sum of squares"))],
+        H_1**2 / x_1,
+        A2,
+        [(Integer(1), Slack(A2 - 2 * even * H_1 + even**2 * x_1, "a sum of squares"))],
     )
 
 
@@ -130,8 +130,8 @@ def _corners(d: Derivation) -> tuple[Expr, Expr]:
     """Weighted hits and squared weights from the first hit until i epochs later."""
     d.identity(
         "Weighted by q to the number i of updates still to come, z only moves by hits and shifts: q^i(qz + hit − a).",
-        q**i * (q * distance + hit - spent),
-        q ** (i + 1) * distance + q**i * (hit - spent),
+        q**i * (q * z + hit - a_t),
+        q ** (i + 1) * z + q**i * (hit - a_t),
     )
     hits = q ** (N * (K - i) + j - 1) * GeometricSum(q**N, i)
     d.check(
@@ -151,7 +151,7 @@ def _feasible(d: Derivation, hits: Expr, squares: Expr) -> None:
     steepness = q ** (N - j - 1 - N * (K - 1 - i)) * (1 + q**N) / ((1 + q ** (N * i)) * GeometricSum(q**2, N))
     d.identity("The line from the first hit to corner i has this slope.", hits / squares, steepness)
     at_least = steepness.subs(i, K - 1)
-    later = {K: 1 + i + extra_epochs}
+    later = {K: 1 + i + K_minus_1}
     d.at_most(
         "The last corner has the least of these slopes: even shifts up to it, or fewer, keep z ≥ 0 at every corner, "
         "and so throughout, since z falls between hits.",
@@ -159,8 +159,8 @@ def _feasible(d: Derivation, hits: Expr, squares: Expr) -> None:
         steepness.subs(later),
         [
             (
-                steepness.subs(later) * (1 - q) / (1 + q ** (N * (i + extra_epochs))),
-                Slack(GeometricSum(q, N * extra_epochs), "1 − q^(Nr) = (1 − q)·(a sum of powers), r epochs before"),
+                steepness.subs(later) * (1 - q) / (1 + q ** (N * (i + K_minus_1))),
+                Slack(GeometricSum(q, N * K_minus_1), "1 − q^(Nr) = (1 − q)·(a sum of powers), r epochs before"),
             )
         ],
         domain={q: 1 / (1 + p)},
@@ -169,41 +169,41 @@ def _feasible(d: Derivation, hits: Expr, squares: Expr) -> None:
 
 def _minimum(d: Derivation) -> None:
     """The least cost of two blocks, with a distance z ≥ 0 carried over the corner between them."""
-    cost = (rise - carried) ** 2 / run_length + (last_rise + carried) ** 2 / last_length
-    steeper = last_rise / last_length - rise / run_length
+    cost = (H_1 - z_corner) ** 2 / x_1 + (H_2 + z_corner) ** 2 / x_2
+    steeper = H_2 / x_2 - H_1 / x_1
     d.identity(
         "With a weighted distance z carried over the last corner, the two blocks cost H₁²/x₁ and H₂²/x₂ changed by z: "
         "the chord's cost and a square.",
         cost,
-        _CHORD + (steeper + carried * _KINK) ** 2 / _KINK,
+        _CHORD + (steeper + z_corner * _KINK) ** 2 / _KINK,
     )
     d.at_most(
         "If the second edge is the steeper one, z = 0 is best: both edges stay.",
-        cost.subs(carried, 0),
+        cost.subs(z_corner, 0),
         cost,
-        [(2 * carried, Slack(steeper, "the edges are convex")), (carried**2 * _KINK, Slack(Integer(1), "positive"))],
+        [(2 * z_corner, Slack(steeper, "the edges are convex")), (z_corner**2 * _KINK, Slack(Integer(1), "positive"))],
     )
     d.at_most(
         "If not, nothing is below the chord …",
         _CHORD,
         cost,
-        [(1 / _KINK, Slack((steeper + carried * _KINK) ** 2, "a square"))],
+        [(1 / _KINK, Slack((steeper + z_corner * _KINK) ** 2, "a square"))],
     )
     d.identity(
         "… and some z ≥ 0 attains it. So this is the least that any shifts cost.",
-        cost.subs(carried, -steeper / _KINK),
+        cost.subs(z_corner, -steeper / _KINK),
         _CHORD,
     )
-    units = {rise: slope * length_ratio * last_rise, run_length: length_ratio * last_length}
-    unit = last_rise**2 / last_length
-    pooled = Pooled(slope, length_ratio).closed()
+    units = {H_1: g * ell * H_2, x_1: ell * x_2}
+    unit = H_2**2 / x_2
+    pooled = Pooled(g, ell).closed()
     for says, values, kept in (
         (
             "In units of the second edge, slope g and length ℓ: if g > 1, Φ(g, ℓ) is the chord …",
-            {slope: 1 + slack},
+            {g: 1 + slack},
             _CHORD,
         ),
-        ("… and if g < 1 the two edges.", {slope: 1 / (1 + p)}, cost.subs(carried, 0)),
+        ("… and if g < 1 the two edges.", {g: 1 / (1 + p)}, cost.subs(z_corner, 0)),
     ):
         d.identity(says, unit * pooled.subs(values), kept.subs(units, simultaneous=True).subs(values))
 
@@ -213,18 +213,18 @@ def _monotone(d: Derivation) -> None:
     d.at_most(
         "Shifts that do for one run do for a tamer one, cut short where z reaches 0: a smaller z, contracted more, "
         "stays smaller. So the minimum rises with q, and with K (drop the first epoch) …",
-        quicker * nearer,
-        q * distance,
+        q_less * z_near,
+        q * z,
         [
-            (quicker, Slack(distance - nearer, "the distance so far is no larger")),
-            (distance, Slack(q - quicker, "nor is the contraction factor")),
+            (q_less, Slack(z - z_near, "the distance so far is no larger")),
+            (z, Slack(q - q_less, "nor is the contraction factor")),
         ],
     )
     d.at_most(
         "… and falls with N and j (insert updates without hit and without shift).",
-        q * distance,
-        distance,
-        [(distance, Slack(1 - q, "0 < q < 1"))],
+        q * z,
+        z,
+        [(z, Slack(1 - q, "0 < q < 1"))],
         domain={q: 1 / (1 + p)},
     )
 
@@ -252,11 +252,11 @@ def _units(d: Derivation, hits: Expr, squares: Expr) -> CyclicShifts:
 def _shown(at: Expr) -> tuple[Expr, tuple[tuple[str, Expr], ...]]:
     """The bound for j = `at`, with g and ℓ under their names, and what these stand for."""
     last = GeometricSum(q**-2, at)
-    g = Dot(q ** Plus(N, -2), Over(Dot(1 + q**N, last), Dot(1 + q ** times(N, K - 1), GeometricSum(q**2, N))))
+    slope = Dot(q ** Plus(N, -2), Over(Dot(1 + q**N, last), Dot(1 + q ** times(N, K - 1), GeometricSum(q**2, N))))
     length = Dot(q**2, Over(GeometricSum(q**2, times(N, K - 1)), last))
-    names = {"g": g, r"\ell": length}
+    names = {"g": slope, r"\ell": length}
     shown = Dot(STEP_COST, Over(Pooled(*(Named(Str(name), value) for name, value in names.items())), last))
-    return shown, (*names.items(), (r"\Phi(g, \ell)", Over(*fraction(Pooled(slope, length_ratio).closed()))))
+    return shown, (*names.items(), (r"\Phi(g, \ell)", Over(*fraction(Pooled(g, ell).closed()))))
 
 
 @cache
@@ -306,7 +306,7 @@ def convex() -> Statement:
     ratio, length = CyclicShifts(Integer(1), N, K, j).edges()
     d.identity("The slope of that line, over that of the last edge, is j/N …", ratio, j / N)
     d.at_most("… at most 1: both edges stay.", j / N, Integer(1), [(1 / N, Slack(N - j, "j = N − j0 ≤ N"))])
-    kept = Pooled(slope, length_ratio).closed().subs(slope, 1 / (1 + p)).subs({p: 1 / ratio - 1, length_ratio: length})
+    kept = Pooled(g, ell).closed().subs(g, 1 / (1 + p)).subs({p: 1 / ratio - 1, ell: length})
     per_order = d.identity("Σa² is then that of K − 1 epochs and of the last hit.", kept / j, (K - 1) / N + 1 / j)
     edges = CyclicShifts(1 / (1 + p), N, K, j).edges()
     both = (1 + edges[0] ** 2 * edges[1]) / GeometricSum((1 + p) ** 2, j)

@@ -45,7 +45,7 @@ from sympy.printing.latex import LatexPrinter
 from ..display import Dot, FirstEpoch, LogAverage, Named, Over, Plus, PowerSum
 from ..errors import UnsupportedNode
 from ..functions.interface import BoundFunction
-from ..symbols import TEX, hit, sigma, sigma2
+from ..symbols import FUNCTIONS_TEX, TEX, hit, sigma, sigma2
 
 _FROM_SYMPY = (
     *(Add, Mul, Pow, Symbol, Rational, NumberSymbol, exp, log, Max, Min, floor, ceiling, binomial, factorial),
@@ -54,7 +54,7 @@ _FROM_SYMPY = (
 )
 """SymPy's own nodes that its printer writes as we want them."""
 
-_PLAIN_NAME = re.compile(r"([A-Za-z]+)(?:_([A-Za-z]+\d*|\d+)|(\d+))?('*)")
+_PLAIN_NAME = re.compile(r"([A-Za-z]+)(?:_([A-Za-z]+\d*|\d+)|(\d+))?")
 _GREEK = re.compile("alpha|beta|gamma|delta|eta|theta|kappa|lambda|mu|nu|xi|pi|rho|sigma|tau|phi|chi|psi|omega|ell")
 _SUMMATION_LETTERS = ("s", "r", "l")
 _PAPERS_ORDER = (
@@ -122,8 +122,10 @@ class PaperPrinter(LatexPrinter):
         return self.names[expr] if expr in self.names else _plain_name(expr.name)
 
     def _print_AppliedUndef(self, expr: AppliedUndef, exp: str | None = None) -> str:
+        if expr.func not in FUNCTIONS_TEX:
+            raise UnsupportedNode(f"no LaTeX for the function {expr.func}; give it a line in symbols.FUNCTIONS_TEX")
         raised = f"^{{{exp}}}" if exp else ""
-        return rf"{expr.func.__name__}\left({', '.join(map(self._print, expr.args))}\right){raised}"
+        return rf"{FUNCTIONS_TEX[expr.func]}\left({', '.join(map(self._print, expr.args))}\right){raised}"
 
     def _print_Function(self, expr: AppliedUndef, exp: str | None = None) -> str:
         return self._print_AppliedUndef(expr, exp)
@@ -329,10 +331,7 @@ def _one_less(count: Expr) -> Expr:
 
 
 def _plain_name(name: str) -> str:
-    """Letters with an index, or a difference of such, as LaTeX: E_w2, tau_u, f', alpha-1; anything else is an error."""
-    left, minus, right = name.partition("-")
-    if minus:
-        return f"({_plain_name(left)}-{right if right.isdigit() else _plain_name(right)})"
+    """Letters with an index, as LaTeX: E_w2, tau_u, p1; anything else is an error."""
     match = _PLAIN_NAME.fullmatch(name)
     if not match:
         raise UnsupportedNode(f"no LaTeX for the symbol {name!r}; give it a line in symbols.TEX")
@@ -340,7 +339,7 @@ def _plain_name(name: str) -> str:
     text = _word(base)
     if text.startswith(r"\mathrm"):  # a word among letters needs space around it
         text = rf"\mathop{{{text}}}\nolimits"
-    return text + match[4] + (f"_{{{_word(index)}}}" if index else "")
+    return text + (f"_{{{_word(index)}}}" if index else "")
 
 
 def _word(text: str) -> str:

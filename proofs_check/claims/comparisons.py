@@ -21,28 +21,28 @@ from hsdp_symbolic.proof.positivity import Positive
 from hsdp_symbolic.symbols import (
     ABBREVIATIONS,
     K,
+    M_x,
     N,
     S_g,
     alpha,
-    e_small,
+    e_half,
     eta,
     gap,
-    inner,
     j,
     j0,
     lam,
     m,
+    m_rest,
     n,
     p,
     q,
     q_half,
-    rest,
     rho0,
     rho_n,
     sigma2,
     sigma_mul,
-    small,
-    weight,
+    w,
+    y_half,
 )
 
 from ..claim import Claim, Group
@@ -119,22 +119,24 @@ def _last_batch() -> list[Claim]:
 
 def _gradient_descent() -> list[Claim]:
     """With y = ηλ/2 and e = e^(−y), both bounds in units of αS_g²/(λσ²n²)."""
-    x, unit = 1 - small, alpha * S_g**2 / (lam * sigma2 * n**2)
-    tighter = statement("thm:GD_tighter").expr.subs(rho_n, ABBREVIATIONS[rho_n]).subs({q_half: x, eta: 2 * small / lam})
-    baseline = statement("thm:GD_baseline").expr.subs(eta, 2 * small / lam)
-    sums = GeometricSum(x, K), GeometricSum(e_small, K)
+    x, unit = 1 - y_half, alpha * S_g**2 / (lam * sigma2 * n**2)
+    tighter = (
+        statement("thm:GD_tighter").expr.subs(rho_n, ABBREVIATIONS[rho_n]).subs({q_half: x, eta: 2 * y_half / lam})
+    )
+    baseline = statement("thm:GD_baseline").expr.subs(eta, 2 * y_half / lam)
+    sums = GeometricSum(x, K), GeometricSum(e_half, K)
     parts: list[tuple[str, Check]] = [
-        ("thm:GD_tighter is y·Σ_(k=1..K) (1−y)^k", Identity(tighter, unit * small * x * sums[0])),
-        ("thm:GD_baseline is 1 − e^(−yK)", Identity(baseline, unit * (1 - exp(-small * K)))),
+        ("thm:GD_tighter is y·Σ_(k=1..K) (1−y)^k", Identity(tighter, unit * y_half * x * sums[0])),
+        ("thm:GD_baseline is 1 − e^(−yK)", Identity(baseline, unit * (1 - exp(-y_half * K)))),
         (
             "the latter is larger by e^(−y)·y²/2 or more: strictly, if S_g > 0",
             Certificate(
-                small * x * sums[0] + e_small * small**2 / 2,
-                1 - e_small**K,
+                y_half * x * sums[0] + e_half * y_half**2 / 2,
+                1 - e_half**K,
                 (
-                    (sums[1], Slack(1 - e_small * (1 + small + small**2 / 2), "e^y ≥ 1 + y + y²/2")),
-                    (small, Slack(e_small * sums[1] - x * sums[0], "termwise, as 1 − y ≤ e^(−y)")),
-                    (e_small * small**2 / 2, Slack(sums[1] - 1, "K ≥ 1 positive powers, the first of them 1")),
+                    (sums[1], Slack(1 - e_half * (1 + y_half + y_half**2 / 2), "e^y ≥ 1 + y + y²/2")),
+                    (y_half, Slack(e_half * sums[1] - x * sums[0], "termwise, as 1 − y ≤ e^(−y)")),
+                    (e_half * y_half**2 / 2, Slack(sums[1] - 1, "K ≥ 1 positive powers, the first of them 1")),
                 ),
             ),
         ),
@@ -193,7 +195,7 @@ def _first_term() -> list[Claim]:
                     (scale * (long + level), Slack(short - level, "thm:shuffle/first-term/3")),
                     (scale * level, Slack(long - short, "a longer sum of positive powers")),
                 ),
-                {N: m + rest},
+                {N: m + m_rest},
             ),
         ),
         ("n/b = 2m, m ≥ 2: that is 2/((1+q)m) < 1", Positive(1 - 2 / ((1 + q) * m), {m: 2 + gap})),
@@ -233,7 +235,7 @@ def _against_composition(run: Setting, order: int) -> AtPoint:
 
 
 def _composition() -> list[Claim]:
-    """In units of αρ₀, with `inner` and `weight` for the two terms of thm:shuffle."""
+    """In units of αρ₀, with `M_x` and `w` for the two terms of thm:shuffle."""
     two = Setting(n=2, b=1, K=4, eta="1/2", lam=1, beta=1, sigma_squared=56000, S_g=1)
     failure = _against_composition(*THREE_BATCHES)
     return [
@@ -245,11 +247,11 @@ def _composition() -> list[Claim]:
             says="thm:shuffle is strictly smaller than the composition bound after 1/(λη) + n/b epochs (S_g > 0)",
             printed=replace(failure, relation=Lt),
             corrected=Certificate(
-                inner + weight,
+                M_x + w,
                 K / N,
                 (
-                    (Integer(1), Slack(1 / (N * (1 - q)) - inner, "first term, n/b ≥ 4 (thm:shuffle/first-term)")),
-                    (Integer(1), Slack(1 - weight, "second term ≤ ε₀¹ (thm:shuffle/last-batch)")),
+                    (Integer(1), Slack(1 / (N * (1 - q)) - M_x, "first term, n/b ≥ 4 (thm:shuffle/first-term)")),
+                    (Integer(1), Slack(1 - w, "second term ≤ ε₀¹ (thm:shuffle/last-batch)")),
                     (1 / N, Slack(K - 1 / (1 - q) - N, "K ≥ 1/(λη) + n/b")),
                 ),
             ),

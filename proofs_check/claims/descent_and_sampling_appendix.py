@@ -20,23 +20,25 @@ from hsdp_symbolic.symbols import (
     ABBREVIATIONS,
     K,
     L,
+    M_x,
     N,
     S_g,
     Y,
+    a,
     alpha,
     b,
     c,
-    e_small,
+    e_half,
     eta,
     gap,
     hit,
     i,
-    inner,
     j,
     j0,
     k,
     lam,
     m,
+    m_rest,
     mu,
     n,
     nu,
@@ -45,19 +47,17 @@ from hsdp_symbolic.symbols import (
     q_balle,
     q_half,
     rate,
-    rest,
     rho0,
     rho_mul,
     rho_n,
-    shift,
     sigma2,
     slack,
-    small,
+    tau,
     theta,
-    time,
     u,
-    variance,
-    weight,
+    v,
+    w,
+    y_half,
 )
 
 from ..claim import Claim, Group, Note
@@ -85,7 +85,7 @@ def groups() -> tuple[Group, ...]:
 
 
 def _balle() -> list[Claim]:
-    mechanism = gaussian.renyi().subs({shift: 2 * eta * L / b, variance: 2 * eta * sigma2}, simultaneous=True)
+    mechanism = gaussian.renyi().subs({a: 2 * eta * L / b, v: 2 * eta * sigma2}, simultaneous=True)
     bound = statement("balle2019").expr
     # With N = i + 2 ≥ 2 the case distinction at j0 = N − 1 decides itself.
     first, last = (bound.subs(j0, place).subs(N, i + 2) for place in (Integer(0), N - 1))
@@ -137,7 +137,7 @@ def _half_order() -> Expr:
 
 def _half_steps() -> list[Claim]:
     kept = 1 / (1 + c * eta * sigma2)
-    paid = gaussian.renyi().subs({shift: eta * S_g / n, variance: eta * sigma2}, simultaneous=True) / alpha
+    paid = gaussian.renyi().subs({a: eta * S_g / n, v: eta * sigma2}, simultaneous=True) / alpha
     settled = {c: 1 / _HALF_INVERSE}
     factor = 1 - 1 / (2 * GeometricSum(q**2, i + 1))
     x = 1 / (1 + p)  # any 0 < 1 − ηλ/2 < 1
@@ -241,19 +241,19 @@ def _half_steps() -> list[Claim]:
 
 
 def _comparison() -> list[Claim]:
-    x = 1 - small  # small stands for ηλ/2, e_small for e^(−ηλ/2)
+    x = 1 - y_half  # y_half stands for ηλ/2, e_half for e^(−ηλ/2)
     one = {K: 1, alpha: 2, rho_n: Rational(1, 2), q_half: Rational(3, 4)}
     below = statement("thm:GD_tighter").expr.subs(one)
     above = (alpha * 2 * rho_n * q_half * GeometricSum(exp(-Rational(1, 4)), K)).subs(one)
     baseline = statement("thm:GD_baseline").expr
-    fewer = Slack(GeometricSum(e_small, k) - GeometricSum(x, k), "the same with one term fewer; equal for none")
+    fewer = Slack(GeometricSum(e_half, k) - GeometricSum(x, k), "the same with one term fewer; equal for none")
     return [
         Claim(
             id="D.7/display-18:reason",
             label="thm:GD_tighter",
             where="Appendix D.7, line 1465",
             says="1 − x < e^(−x): the difference is ∫₀ˣ (1 − e^(−s)) ds, positive for x > 0",
-            printed=Identity(Integral(1 - exp(-time), (time, 0, small)), exp(-small) - (1 - small)),
+            printed=Identity(Integral(1 - exp(-tau), (tau, 0, y_half)), exp(-y_half) - (1 - y_half)),
             items=("D.7/display-18",),
         ),
         Claim(
@@ -264,9 +264,9 @@ def _comparison() -> list[Claim]:
             printed=AtPoint(below, above, Lt, "K = 1, ηλ = 1/2: the only term is that with k = 0"),
             corrected=Certificate(
                 GeometricSum(x, k + 1),
-                GeometricSum(e_small, k + 1),
-                ((GeometricSum(e_small, k), Slack(e_small - x, "1 − y ≤ e^(−y)")), (x, fewer)),
-                {small: 1 / (1 + p)},
+                GeometricSum(e_half, k + 1),
+                ((GeometricSum(e_half, k), Slack(e_half - x, "1 − y ≤ e^(−y)")), (x, fewer)),
+                {y_half: 1 / (1 + p)},
             ),
             correction="≤, with equality for K = 1; the next line's 1 − e^(−x) > xe^(−x) makes the end result strict",
             items=("D.7/display-18",),
@@ -277,7 +277,7 @@ def _comparison() -> list[Claim]:
             label="thm:GD_tighter",
             where="Appendix D.7, line 1473",
             says="1 − e^(−x) > x·e^(−x) for x > 0: the difference is ∫₀ˣ s·e^(−s) ds (taken at x = ηλ/2)",
-            printed=Identity(Integral(time * exp(-time), (time, 0, small)), 1 - exp(-small) - small * exp(-small)),
+            printed=Identity(Integral(tau * exp(-tau), (tau, 0, y_half)), 1 - exp(-y_half) - y_half * exp(-y_half)),
             items=("D.7/sentence-11",),
         ),
         Claim(
@@ -286,15 +286,15 @@ def _comparison() -> list[Claim]:
             where="Appendix D.7, line 1475",
             says="the line above is at most (1−ηλ/2)/e^(−ηλ/2)·(1−e^(−ληK)) (over αS_g²/(λσ²n²))",
             printed=Certificate(
-                small * x * (1 - e_small ** (2 * K)) / (1 - e_small),
-                x / e_small * (1 - e_small ** (2 * K)),
+                y_half * x * (1 - e_half ** (2 * K)) / (1 - e_half),
+                x / e_half * (1 - e_half ** (2 * K)),
                 (
                     (
-                        x * GeometricSum(e_small, 2 * K) / e_small,
-                        Slack(1 - e_small - small * e_small, "D.7/sentence-11:exponential"),
+                        x * GeometricSum(e_half, 2 * K) / e_half,
+                        Slack(1 - e_half - y_half * e_half, "D.7/sentence-11:exponential"),
                     ),
                 ),
-                {small: 1 / (1 + p)},
+                {y_half: 1 / (1 + p)},
             ),
             sharper="e^(−ληK/2) for e^(−ληK): the sum has K terms, not 2K (thm:GD_baseline/geometric-sum)",
             items=("D.7/sentence-12", "D.7/display-20"),
@@ -364,11 +364,11 @@ def _rational(value: Fraction) -> Rational:
 
 
 def _explanation() -> list[Claim]:
-    """The text after the proof of thm:shuffle; in units of αρ₀, `inner` and `weight` are its two terms."""
+    """The text after the proof of thm:shuffle; in units of αρ₀, `M_x` and `w` are its two terms."""
     run = Setting(n=3, b=1, K=2, eta="1/2", lam=1, beta=1, sigma_squared=250, S_g=1)
     composition = statement("mironov2019").enclose(run, alpha=200)
     here = {alpha: 200, rho0: Rational(1, 2000), K: 2, N: 3, m: 1, q: Rational(1, 2)}
-    mechanism = gaussian.renyi().subs({shift: eta * S_g / b, variance: 2 * eta * sigma2}, simultaneous=True)
+    mechanism = gaussian.renyi().subs({a: eta * S_g / b, v: 2 * eta * sigma2}, simultaneous=True)
     one_batch = statement("eps0").expr.subs(j, 1).subs(rho0, ABBREVIATIONS[rho0])
     return [
         Claim(
@@ -394,10 +394,10 @@ def _explanation() -> list[Claim]:
                 "n/b = 3, K = 2 = 1/(λη), η = 1/2, σ² = 250, α = 200, λ = β = S_g = b = 1",
             ),
             corrected=Certificate(
-                inner,
+                M_x,
                 K / N,
                 (
-                    (Integer(1), Slack(1 / (N * (1 - q)) - inner, "first term, n/b ≥ 4 (thm:shuffle/first-term)")),
+                    (Integer(1), Slack(1 / (N * (1 - q)) - M_x, "first term, n/b ≥ 4 (thm:shuffle/first-term)")),
                     (1 / N, Slack(K - 1 / (1 - q), "K ≥ 1/(λη)")),
                 ),
             ),
@@ -411,10 +411,10 @@ def _explanation() -> list[Claim]:
             where="Appendix E.1, lines 1534 and 1549",
             says="after n/b epochs the second term is smaller than the composition bound",
             printed=Certificate(
-                weight,
+                w,
                 K / N,
                 (
-                    (Integer(1), Slack(1 - weight, "second term ≤ ε₀¹ (thm:shuffle/last-batch/2)")),
+                    (Integer(1), Slack(1 - w, "second term ≤ ε₀¹ (thm:shuffle/last-batch/2)")),
                     (1 / N, Slack(K - N, "K ≥ n/b")),
                 ),
             ),
@@ -441,9 +441,9 @@ def _explanation() -> list[Claim]:
 
 def _first_term_chain() -> list[Claim]:
     decay = q ** (2 * (N - m))
-    # Over αρ₀, with n/b = m + rest and K = k + 1.
-    spelled = (first_term() / (alpha * rho0)).subs({N: m + rest, K: k + 1}, simultaneous=True)
-    epochs = (1 - q ** (2 * k * rest)) / (1 - q ** (2 * rest))
+    # Over αρ₀, with n/b = m + m_rest and K = k + 1.
+    spelled = (first_term() / (alpha * rho0)).subs({N: m + m_rest, K: k + 1}, simultaneous=True)
+    epochs = (1 - q ** (2 * k * m_rest)) / (1 - q ** (2 * m_rest))
     power, short = q ** (2 * (m - 1)), GeometricSum(q**2, m)
     per_step = first_term() / (alpha * rho0)
     two = per_step.subs({N: 2, m: 1, K: 3, q: Rational(1, 2)})
@@ -507,7 +507,7 @@ def _first_term_chain() -> list[Claim]:
                 1 / (2 * (N - m) * (1 - q)),
                 1 / (N * (1 - q)),
                 ((1 / (2 * N * (N - m) * (1 - q)), Slack(N - 2 * m, "m = ⌊n/2b⌋")),),
-                {N: m + rest, q: 1 / (1 + p)},
+                {N: m + m_rest, q: 1 / (1 + p)},
             ),
             items=("E.1/display-12",),
         ),
@@ -563,8 +563,7 @@ def _second_equality() -> Claim:
     kappa = alpha * (alpha - 1)
     spread = (1 + q**2) / (2 * rho0)
     both, early, late = (
-        exp(gaussian.log_moment().subs({shift: moved, variance: spread}, simultaneous=True))
-        for moved in (1 + q, q, Integer(1))
+        exp(gaussian.log_moment().subs({a: moved, v: spread}, simultaneous=True)) for moved in (1 + q, q, Integer(1))
     )
     truth = rate**2 * both + rate * (1 - rate) * (early + late) + (1 - rate) ** 2
     one = exp(kappa * rho0)

@@ -20,13 +20,13 @@ from hsdp_symbolic.symbols import (
     ABBREVIATIONS,
     CONTRACTIONS,
     K,
+    K_minus_1,
     N,
     S_g,
     alpha,
     b,
     beta,
     eta,
-    extra_epochs,
     j,
     j0,
     lam,
@@ -44,7 +44,7 @@ from ..inventory import stored
 
 _COST = alpha * eta * S_g**2 / (4 * sigma2 * b**2)
 """α·ρ₀ as the sources write it."""
-_LATER = {K: 1 + extra_epochs}
+_LATER = {K: 1 + K_minus_1}
 """K ≥ 1."""
 _WIDTH = {"thin": Rational(2, 5), "thick": Rational(4, 5), "bold": Rational(4, 5)}
 _GAP = {"solid": 0, "dashed": 3, "dotted": 2}

@@ -15,35 +15,35 @@ from hsdp_symbolic.proof.checks import AtPoint, Certificate, Cited, Identity, In
 from hsdp_symbolic.symbols import (
     ABBREVIATIONS,
     V0,
+    A_epoch,
     K,
     L,
     N,
     S_g,
     Y,
     alpha,
+    alpha_minus_1,
     b,
     beta,
-    epoch_cost,
-    epoch_factor,
     eta,
-    excess,
     i,
     j,
     j0,
     k,
     lam,
     m,
+    m_rest,
     n,
     p,
     p1,
     q,
-    rest,
+    r_epoch,
     rho0,
     sigma,
     sigma2,
     t,
     theta,
-    variance,
+    v,
     x_i,
 )
 
@@ -86,7 +86,7 @@ def _first(count: Expr) -> Expr:
 def _updates() -> list[Claim]:
     """The update map; witnessed by ℓ(θ) = λθ²/2, for which 1 − ηλ is the exact Lipschitz constant."""
     quadratic = lam * theta**2 / 2
-    mean = exp(x_i**2 * variance / 2)  # E[g²] under N(0, v) for g = e^(sθ/2), s = x_i; E[θg²] is its derivative in s
+    mean = exp(x_i**2 * v / 2)  # E[g²] under N(0, v) for g = e^(sθ/2), s = x_i; E[θg²] is its derivative in s
     entropy = x_i * diff(mean, x_i) - mean * log(mean)
     return [
         Claim(
@@ -118,7 +118,7 @@ def _updates() -> list[Claim]:
             says="a point mass has c = ∞: it is N(θ_0, v) for v ↓ 0, where 1/c = v (attained by g = e^(sθ/2))",
             printed=Cited(
                 "Gross 1975: N(θ_0, vI) satisfies LSI with c = 1/v",
-                Identity(entropy, 2 * variance * (x_i / 2) ** 2 * mean),
+                Identity(entropy, 2 * v * (x_i / 2) ** 2 * mean),
             ),
             items=("D.3/sentence-3", "D.3/sentence-6"),
         ),
@@ -384,13 +384,13 @@ def _halves() -> list[Claim]:
             where="Appendix D.5, footnote",
             says="halves make the bound at K = ∞ small: of all cuts, (1−x^m)(1−x^(N−m)) is largest there",
             printed=Certificate(
-                (1 - q ** (2 * (m - i))) * (1 - q ** (2 * (rest + i))),
-                (1 - q ** (2 * m)) * (1 - q ** (2 * rest)),
+                (1 - q ** (2 * (m - i))) * (1 - q ** (2 * (m_rest + i))),
+                (1 - q ** (2 * m)) * (1 - q ** (2 * m_rest)),
                 (
                     (
                         (1 - q**2) ** 2,
                         Slack(
-                            q ** (2 * (m - i)) * _powers(i) * _powers(rest - m + i),
+                            q ** (2 * (m - i)) * _powers(i) * _powers(m_rest - m + i),
                             "positive powers and sums of them, as ⌈N/2⌉ ≥ ⌊N/2⌋",
                         ),
                     ),
@@ -452,20 +452,20 @@ def _halves() -> list[Claim]:
 
 
 def _epochs() -> list[Claim]:
-    """u_k = ε_k^0/α; one epoch maps it to r(u + a), r being `epoch_factor` and a = ε_0^m/α `epoch_cost`."""
-    solved = V0 * epoch_factor**i + epoch_cost * epoch_factor * GeometricSum(epoch_factor, i)  # V0 is ε_0^0/α
-    two = epoch_factor * (epoch_factor * p1 + epoch_cost)  # epoch_cost, p1: ε_0^m/order, orders after 1 and 2 epochs
-    orders = {epoch_factor: Rational(1, 2), epoch_cost: 2, p1: 1}
+    """u_k = ε_k^0/α; one epoch maps it to r(u + a), r being `r_epoch` and a = ε_0^m/α `A_epoch`."""
+    solved = V0 * r_epoch**i + A_epoch * r_epoch * GeometricSum(r_epoch, i)  # V0 is ε_0^0/α
+    two = r_epoch * (r_epoch * p1 + A_epoch)  # A_epoch, p1: ε_0^m/order, orders after 1 and 2 epochs
+    orders = {r_epoch: Rational(1, 2), A_epoch: 2, p1: 1}
     per_order = _first(m)
-    closed = epoch_cost * epoch_factor * (1 - epoch_factor ** (k + 1)) / (1 - epoch_factor)
-    one = closed.subs(k, 0).subs({epoch_cost: _first(m) / alpha, epoch_factor: DECAY})
+    closed = A_epoch * r_epoch * (1 - r_epoch ** (k + 1)) / (1 - r_epoch)
+    one = closed.subs(k, 0).subs({A_epoch: _first(m) / alpha, r_epoch: DECAY})
     return [
         Claim(
             id="D.5/display-14:epochs",
             label=THEOREM,
             where="Appendix D.5, line 1320",
             says="after i = k+1 epochs u ≤ u_0·r^i + a·Σ_(k'=1..i) r^(k'), for ε_0^m/α the same at every order",
-            printed=Induction(solved, i, 0, V0, Y, epoch_factor * (Y + epoch_cost), cross_check=True),
+            printed=Induction(solved, i, 0, V0, Y, r_epoch * (Y + A_epoch), cross_check=True),
             items=("D.5/sentence-13", "D.5/display-14"),
         ),
         Claim(
@@ -475,13 +475,15 @@ def _epochs() -> list[Claim]:
             says="one order, the (k+1)(N−m)-fold image of α, serves the terms of all epochs (here k = 1)",
             printed=AtPoint(
                 two.subs(orders),
-                ((epoch_factor + epoch_factor**2) * p1).subs(orders),
+                ((r_epoch + r_epoch**2) * p1).subs(orders),
                 Le,
                 "r = 1/2, ε_0^m over its order: 2 after one epoch's maps, 1 after two (R_α/α need not be monotone)",
             ),
             corrected=Identity(
-                two.subs({p1: per_order.subs(alpha, 1 + excess) / (1 + excess), epoch_cost: per_order / alpha}),
-                (epoch_factor + epoch_factor**2) * per_order / alpha,
+                two.subs(
+                    {p1: per_order.subs(alpha, 1 + alpha_minus_1) / (1 + alpha_minus_1), A_epoch: per_order / alpha}
+                ),
+                (r_epoch + r_epoch**2) * per_order / alpha,
             ),
             correction="each epoch's term has its own order; they agree because the bound on ε_0^m(α)/α is the same at "
             "all orders, which the proof says only later",
@@ -529,16 +531,16 @@ def _epochs() -> list[Claim]:
 
 def _result() -> list[Claim]:
     """The theorem, its ε_0^m and ε_0^(N−j0) abbreviated by epoch_cost and p1, and N − m by rest."""
-    terms = {_first(m): epoch_cost, _first(N - j0): p1}
-    theorem = statement(THEOREM).expr.subs(terms).subs(N, m + rest)
-    printed = epoch_cost * (1 - q ** (2 * (K - 1) * rest)) / (1 - q ** (2 * rest)) + p1
+    terms = {_first(m): A_epoch, _first(N - j0): p1}
+    theorem = statement(THEOREM).expr.subs(terms).subs(N, m + m_rest)
+    printed = A_epoch * (1 - q ** (2 * (K - 1) * m_rest)) / (1 - q ** (2 * m_rest)) + p1
     return [
         Claim(
             id="D.5/sentence-17:orders",
             label=FIRST,
             where="Appendix D.5, line 1336",
             says="ε_0^j(α)/α is the same at every order, so ε_0^m(α')·α/α' is ε_0^m(α)",
-            printed=Identity(_first(j).subs(alpha, 1 + excess) * alpha / (1 + excess), _first(j)),
+            printed=Identity(_first(j).subs(alpha, 1 + alpha_minus_1) * alpha / (1 + alpha_minus_1), _first(j)),
             items=("D.5/sentence-17",),
         ),
         Claim(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hsdp_symbolic.functions.geometric import GeometricSum
 from hsdp_symbolic.proof.checks import Identity
-from hsdp_symbolic.symbols import K, e_small
+from hsdp_symbolic.symbols import K, e_half
 
 from ..claim import Claim, Group
 
@@ -14,7 +14,7 @@ def groups() -> tuple[Group, ...]:
 
 
 def _geometric_sum() -> list[Claim]:
-    total = GeometricSum(e_small, K)  # e stands for e^(−ηλ/2)
+    total = GeometricSum(e_half, K)  # e stands for e^(−ηλ/2)
     return [
         Claim(
             id="thm:GD_baseline/geometric-sum",
@@ -22,8 +22,8 @@ def _geometric_sum() -> list[Claim]:
             label="thm:GD_baseline",
             where="Appendix D.7, eqn:GD_tighter_relax_ex",
             says="Σ_(k<K) e^(−ηλk/2) = (1 − e^(−ληK))/(1 − e^(−ηλ/2))",
-            printed=Identity(total, (1 - e_small ** (2 * K)) / (1 - e_small)),
-            corrected=Identity(total, (1 - e_small**K) / (1 - e_small)),
+            printed=Identity(total, (1 - e_half ** (2 * K)) / (1 - e_half)),
+            corrected=Identity(total, (1 - e_half**K) / (1 - e_half)),
             correction="the exponent in the numerator is −ληK/2, here and in the two lines after",
         )
     ]

@@ -27,6 +27,8 @@ from hsdp_symbolic.proof.checks import AtPoint, Certificate, Check, Cited, Ident
 from hsdp_symbolic.proof.positivity import Positive
 from hsdp_symbolic.symbols import (
     ABBREVIATIONS,
+    M_T,
+    E_w2,
     K,
     L,
     N,
@@ -35,39 +37,37 @@ from hsdp_symbolic.symbols import (
     W,
     X,
     Y,
-    across,
-    along,
+    a,
+    a2,
+    a_u,
     alpha,
     b,
+    b2,
+    b_v,
     beta,
     classes,
-    d_mu,
     dim,
+    dmu,
     eta,
     g_i,
-    high_w,
     j,
     k,
     lam,
-    length,
-    low_w,
     mu,
     nu,
-    other_shift,
     p,
     p1,
     q,
     rate,
     rho0,
-    shift,
+    s,
     sigma2,
     sigma_mul,
     slack,
-    spread2,
-    square_mean,
     theta,
-    top_eig,
-    variance,
+    v,
+    w_max,
+    w_min,
     x_i,
     z1,
     z2,
@@ -86,7 +86,7 @@ def groups() -> tuple[Group, ...]:
 # Three classes with scores x̄ᵀθ_i = z1, z2, 0 (a common shift changes nothing), in any number of features: along a
 # direction w only x̄ᵀw_i matters.
 _SCORES = (z1, z2, Integer(0))
-_ALONG = (along, high_w, d_mu)
+_ALONG = (a_u, w_max, dmu)
 _ODDS = {exp(z1): mu, exp(z2): nu}
 """Once differentiated, the exponentials of the scores are positive numbers."""
 
@@ -117,8 +117,8 @@ def _curvature(scores: tuple[Expr, ...], moved: tuple[Expr, ...]) -> Expr:
 def _loss() -> list[Claim]:
     """Convexity, and what the regulariser adds: its second derivative along w, for θ and w in the plane."""
     prob, pairs = _probabilities(), ((0, 1), (0, 2), (1, 2))
-    squares = sum(prob[r] * prob[s] * (_ALONG[r] - _ALONG[s]) ** 2 for r, s in pairs)
-    start, way = Matrix([z1, z2]), Matrix([along, across])
+    squares = sum(prob[one] * prob[two] * (_ALONG[one] - _ALONG[two]) ** 2 for one, two in pairs)
+    start, way = Matrix([z1, z2]), Matrix([a_u, b_v])
     path = start + Y * way
     return [
         Claim(
@@ -163,8 +163,8 @@ def _gradient() -> list[Claim]:
             where="Appendix F.3, line 1700",
             says="the block of ∇ℓ₀ in θ_1 is (p_1 − y¹)·x̄ (3 classes, true class 1)",
             printed=Identity(
-                diff(-log(_softmax((z1 + Y * along, *_SCORES[1:]))[0]), Y).subs(Y, 0).subs(_ODDS),
-                (_probabilities()[0] - 1) * along,
+                diff(-log(_softmax((z1 + Y * a_u, *_SCORES[1:]))[0]), Y).subs(Y, 0).subs(_ODDS),
+                (_probabilities()[0] - 1) * a_u,
             ),
             items=("F.3/display-4",),
         ),
@@ -186,7 +186,7 @@ def _hessian() -> list[Claim]:
     """In full for two classes, one feature and the bias: x̄ = (x, 1), all four entries of w free."""
     prob, xbar = _probabilities(), Matrix([x_i, 1])
     first, second = _ALONG[:2]
-    ways = Matrix([along, across]), Matrix([high_w, low_w])
+    ways = Matrix([a_u, b_v]), Matrix([w_max, w_min])
     two = Matrix(_softmax((z1, z2))).subs(_ODDS)
     spread = Matrix.diag(*two) - two * two.T  # T
     way = Matrix.vstack(*ways)
@@ -235,10 +235,10 @@ def _hessian() -> list[Claim]:
             where="Appendix F.3, lines 1735 and 1737",
             says="so they are at most ½·‖x̄‖² ≤ (L² + 1)/2 (M_T the largest eigenvalue of T, X = ‖x‖²)",
             printed=Certificate(
-                top_eig * (X + 1),
+                M_T * (X + 1),
                 statement(SMOOTH).expr,
                 (
-                    (X + 1, Slack(Rational(1, 2) - top_eig, "Böhning (prop:smooth/8)")),
+                    (X + 1, Slack(Rational(1, 2) - M_T, "Böhning (prop:smooth/8)")),
                     (Rational(1, 2), Slack(L**2 - X, "features are clipped to L")),
                 ),
             ),
@@ -260,15 +260,15 @@ def _hessian() -> list[Claim]:
 def _constants() -> list[Claim]:
     """The constants of prop:smooth and how they are reached."""
     gradient_bound = Certificate(
-        square_mean * (X + 1),  # ‖p − y‖²·‖x̄‖² is ‖∇ℓ₀‖²
+        E_w2 * (X + 1),  # ‖p − y‖²·‖x̄‖² is ‖∇ℓ₀‖²
         2 * (L**2 + 1),
         (
-            (X + 1, Slack(2 - square_mean, "‖p − y‖² ≤ 2 (prop:smooth/9)")),
+            (X + 1, Slack(2 - E_w2, "‖p − y‖² ≤ 2 (prop:smooth/9)")),
             (Integer(2), Slack(L**2 - X, "features are clipped to L")),
         ),
     )
-    size_a, size_b = along**2 + across**2, high_w**2 + low_w**2
-    apart = (along - high_w) ** 2 + (across - low_w) ** 2
+    size_a, size_b = a_u**2 + b_v**2, w_max**2 + w_min**2
+    apart = (a_u - w_max) ** 2 + (b_v - w_min) ** 2
 
     def sensitivity(bound2: Expr, why: str) -> Certificate:
         """‖u − v‖² ≤ 4·bound² for ‖u‖, ‖v‖ ≤ bound: ‖u − v‖² = 2‖u‖² + 2‖v‖² − ‖u + v‖², in any two-plane."""
@@ -278,8 +278,8 @@ def _constants() -> list[Claim]:
             (
                 (Integer(2), Slack(bound2 - size_a, why)),
                 (Integer(2), Slack(bound2 - size_b, f"{why}, of the other record")),
-                (Integer(1), Slack((along + high_w) ** 2, "a square")),
-                (Integer(1), Slack((across + low_w) ** 2, "another square")),
+                (Integer(1), Slack((a_u + w_max) ** 2, "a square")),
+                (Integer(1), Slack((b_v + w_min) ** 2, "another square")),
             ),
         )
 
@@ -342,10 +342,10 @@ def _constants() -> list[Claim]:
                 "two classes, p = (1/2, 1/2), ‖x‖ = L = 3, λ = 1/100: the curvature along (x̄, −x̄)",
             ),
             corrected=Certificate(
-                top_eig * (X + 1) + lam,
+                M_T * (X + 1) + lam,
                 statement(CLIP).expr,
                 (
-                    (X + 1, Slack(Rational(1, 2) - top_eig, "Böhning (prop:smooth/8)")),
+                    (X + 1, Slack(Rational(1, 2) - M_T, "Böhning (prop:smooth/8)")),
                     (Rational(1, 2), Slack(L**2 - X, "features are clipped to L")),
                 ),
             ),
@@ -377,7 +377,7 @@ def _constants() -> list[Claim]:
 
 def _clipping() -> list[Claim]:
     """The derivative of the clipped gradient and the bounds on it, in the plane of u = ∇ℓ₀ and w."""
-    u, w = Matrix([along, across]), Matrix([high_w, low_w])
+    u, w = Matrix([a_u, b_v]), Matrix([w_max, w_min])
     projector = eye(2) - u * u.T / u.dot(u)
     # Moving θ moves u by w (the Hessian times the movement of θ), and the clipped gradient by this.
     moved = u + Y * w
@@ -399,7 +399,7 @@ def _clipping() -> list[Claim]:
             label=CLIP,
             where="Appendix F.4, line 1775",
             says="0 ⪯ M: wᵀMw is the square (u_1w_2 − u_2w_1)²/‖u‖² (in the plane of u and w)",
-            printed=Identity((w.T * projector * w)[0], (along * low_w - across * high_w) ** 2 / u.dot(u)),
+            printed=Identity((w.T * projector * w)[0], (a_u * w_min - b_v * w_max) ** 2 / u.dot(u)),
             items=("F.4/sentence-7", "F.4/sentence-8"),
         ),
         Claim(
@@ -426,12 +426,12 @@ def _clipping() -> list[Claim]:
             # P = (Mw)ᵀHw, E_w2 = (Mw)ᵀH(Mw), b2 = wᵀHw, W = ‖Mw‖², X = ‖w‖²
             printed=Certificate(
                 P,
-                top_eig * X,
+                M_T * X,
                 (
-                    (Rational(1, 2), Slack(square_mean + spread2 - 2 * P, "H ⪰ 0 at w − Mw")),
-                    (Rational(1, 2), Slack(top_eig * W - square_mean, "‖H‖ = M_T, at Mw")),
-                    (Rational(1, 2), Slack(top_eig * X - spread2, "‖H‖ = M_T, at w")),
-                    (top_eig / 2, Slack(X - W, "M ⪯ I is a projector")),
+                    (Rational(1, 2), Slack(E_w2 + b2 - 2 * P, "H ⪰ 0 at w − Mw")),
+                    (Rational(1, 2), Slack(M_T * W - E_w2, "‖H‖ = M_T, at Mw")),
+                    (Rational(1, 2), Slack(M_T * X - b2, "‖H‖ = M_T, at w")),
+                    (M_T / 2, Slack(X - W, "M ⪯ I is a projector")),
                 ),
             ),
             items=("F.4/display-5",),
@@ -470,7 +470,7 @@ def _clipping() -> list[Claim]:
 
 def _algorithm() -> list[Claim]:
     deviation = sqrt(eta / 2) * (1 / b) * sigma_mul * (S_g / 2)
-    u = Matrix([along, across, shift])
+    u = Matrix([a_u, b_v, a])
     scaled = u / sqrt(u.dot(u)) * (S_g / 2)
     x, clip = theta, Integer(2)
     ridge = Rational(1, 100) * Matrix([100, 100])  # λθ for λ = 1/100, θ = (100, 100)
@@ -509,8 +509,8 @@ def _algorithm() -> list[Claim]:
             printed=Cited(
                 "Mironov 2017, Proposition 1 (the private output being the statistics normalised with)",
                 Identity(
-                    alpha * shift**2 / (2 * variance) + alpha * theta**2 / (2 * variance),
-                    alpha * Matrix([shift, theta]).dot(Matrix([shift, theta])) / (2 * variance),
+                    alpha * a**2 / (2 * v) + alpha * theta**2 / (2 * v),
+                    alpha * Matrix([a, theta]).dot(Matrix([a, theta])) / (2 * v),
                 ),
             ),
             items=("5.2/sentence-3",),
@@ -651,9 +651,9 @@ def _conclusions() -> list[Claim]:
 
 
 def _tools() -> list[Claim]:
-    generating = exp(length**2 * variance / 2)  # E e^(sθ) under N(0, v)
-    square = generating.subs(length, 2 * length)  # E g², g = e^(sθ)
-    entropy = length * diff(square, length) - square * log(square)  # E[g²·2sθ] = s·∂_s E g²
+    generating = exp(s**2 * v / 2)  # E e^(sθ) under N(0, v)
+    square = generating.subs(s, 2 * s)  # E g², g = e^(sθ)
+    entropy = s * diff(square, s) - square * log(square)  # E[g²·2sθ] = s·∂_s E g²
     return [
         Claim(
             id="B/display-2:moment",
@@ -668,7 +668,7 @@ def _tools() -> list[Claim]:
             label="lem:i_by_e_lower",
             where="Appendix B, line 849",
             says="with the factor 2/c, N(0, v) has c = 1/v as the lemmas use it: equality at g = e^(sθ) for every s",
-            printed=Identity(entropy, 2 * variance * length**2 * square),
+            printed=Identity(entropy, 2 * v * s**2 * square),
             items=("B/display-3", "B/definition-3"),
         ),
         Claim(
@@ -678,7 +678,7 @@ def _tools() -> list[Claim]:
             says="a mixture's log-Sobolev constant can be below its components', so bounds that use theirs are too low",
             printed=Cited(
                 "Bakry, Gentil & Ledoux 2014, Proposition 5.1.3: c ≤ 1/variance (witness: N(a, v), N(−a, v) mixed)",
-                Positive(1 / variance - 1 / (variance + other_shift**2), {}),
+                Positive(1 / v - 1 / (v + a2**2), {}),
             ),
             items=("C/sentence-1",),
         ),

@@ -22,37 +22,37 @@ from hsdp_symbolic.symbols import (
     R2,
     K,
     L,
+    M_x,
     N,
+    S_exp,
     S_g,
+    a,
     alpha,
     b,
     c,
     decay,
-    e_small,
+    e_half,
     eta,
     hit,
-    inner,
     j,
     j0,
     k,
     lam,
     m,
-    moments,
     n,
     p,
     q,
     q_balle,
+    r_miss,
     rate,
     rho0,
     rho_n,
-    shift,
-    shrink,
     sigma2,
-    small,
     theta,
     u,
+    w,
     w1,
-    weight,
+    y_half,
 )
 
 from ..claim import Claim, Group, Note
@@ -213,7 +213,7 @@ def _naive_baseline() -> list[Claim]:
     fixed = statement(_FIXED).expr.subs(j0, N - 1).subs(_DECAY, decay) / (alpha * rho0)
     short, long = GeometricSum(q**-2, m), GeometricSum(decay, K - 1)
     # With z = ηλ/2 ≤ 1/2 and e = e^(−z) the baseline is αρ₀·(2/z)(1 − e)·Σ_(s<K) e^s; K = k + 2.
-    step, tail = 2 * (1 - e_small) / small, GeometricSum(e_small, k)
+    step, tail = 2 * (1 - e_half) / y_half, GeometricSum(e_half, k)
     steep = Slack(step - Rational(3, 2), "1 − e^(−z) ≥ z − z²/2, z ≤ 1/2")
     parts: list[tuple[str, Check]] = [
         (
@@ -235,15 +235,15 @@ def _naive_baseline() -> list[Claim]:
             "… and at K = k + 2, k ≥ 0, too",
             Certificate(
                 1 + GeometricSum(q**2, k + 1),
-                step * GeometricSum(e_small, k + 2),
+                step * GeometricSum(e_half, k + 2),
                 (
-                    (GeometricSum(e_small, k + 2), steep),
+                    (GeometricSum(e_half, k + 2), steep),
                     (
                         Integer(1),
-                        Slack(1 + e_small**4 * tail - GeometricSum(q**2, k + 1), "q = 1 − 2z ≤ e², so q² ≤ e⁴ ≤ e"),
+                        Slack(1 + e_half**4 * tail - GeometricSum(q**2, k + 1), "q = 1 − 2z ≤ e², so q² ≤ e⁴ ≤ e"),
                     ),
-                    (Rational(1, 2), Slack(3 * e_small - 1, "e^(−1/2) > 1/3")),
-                    (e_small**2 * tail, Slack(Rational(3, 2) - e_small**2, "e < 1")),
+                    (Rational(1, 2), Slack(3 * e_half - 1, "e^(−1/2) > 1/3")),
+                    (e_half**2 * tail, Slack(Rational(3, 2) - e_half**2, "e < 1")),
                 ),
             ),
         ),
@@ -394,7 +394,7 @@ def _overview() -> list[Claim]:
             _SAMPLE,
             "Section 2, line 338",
             "with S values of a batch there are S^(K·n/b) sequences (resampling; one shuffle: n!/b!^(n/b), for any K)",
-            Induction(moments ** (N * k), k, 0, Integer(1), u, u * moments**N),
+            Induction(S_exp ** (N * k), k, 0, Integer(1), u, u * S_exp**N),
             items=("2/sentence-11",),
         ),
     ]
@@ -402,7 +402,7 @@ def _overview() -> list[Claim]:
 
 def _postprocessing() -> list[Claim]:
     factor = statement("lem:recursive").expr.subs(hit, 0) / u  # after noise for a time η
-    loss = lam * theta**2 / 2 - shift * theta  # the quadratic loss at a record `shift`
+    loss = lam * theta**2 / 2 - a * theta  # the quadratic loss at a record `a`
     update = theta - eta * diff(loss, theta)
     feldman = 2 * (S_g / 2) ** 2 / (2 * sigma2 / eta)  # 2L²/σ², noise added to the gradient: η²σ² is 2ησ² here
     ours = statement("thm:convexsmooth").expr.subs(K, 1).subs(rho0, ABBREVIATIONS[rho0]).subs(b, 1)
@@ -427,7 +427,7 @@ def _postprocessing() -> list[Claim]:
             "Lemma 3.2, line 366",
             "the update map is θ − η·(1/b)·Σ ℓ(θ; x) (here for λθ²/2 − aθ)",
             Identity(update, theta - eta * loss),
-            Identity(update, (1 - eta * lam) * theta + eta * shift),
+            Identity(update, (1 - eta * lam) * theta + eta * a),
             "the gradient is missing: θ − η·(1/b)·Σ ∇ℓ(θ; x), as in Algorithm 1",
             items=("3.1/sentence-4",),
             consequence="formula",
@@ -567,10 +567,10 @@ def _shuffle() -> list[Claim]:
                 "n/b = 3, η = 1/2, σ² = 250, α = 2, K = 3, λ = β = S_g = b = 1",
             ),
             Certificate(
-                inner,
+                M_x,
                 K / N,
                 (
-                    (Integer(1), Slack(1 / (N * (1 - q)) - inner, "first term, n/b ≥ 4 (thm:shuffle/first-term)")),
+                    (Integer(1), Slack(1 / (N * (1 - q)) - M_x, "first term, n/b ≥ 4 (thm:shuffle/first-term)")),
                     (1 / N, Slack(K - 1 / (1 - q), "K ≥ 1/(λη)")),
                 ),
             ),
@@ -584,10 +584,10 @@ def _shuffle() -> list[Claim]:
             "Section 4.1, line 619",
             "the second term is smaller than composition after n/b epochs (in units of αρ₀; w is the second term)",
             Certificate(
-                weight,
+                w,
                 K / N,
                 (
-                    (Integer(1), Slack(1 - weight, "second term ≤ ε₀¹ (thm:shuffle/last-batch)")),
+                    (Integer(1), Slack(1 - w, "second term ≤ ε₀¹ (thm:shuffle/last-batch)")),
                     (1 / N, Slack(K - N, "K ≥ n/b")),
                 ),
             ),
@@ -598,7 +598,7 @@ def _shuffle() -> list[Claim]:
 
 def _sampling() -> list[Claim]:
     hit_cost = exp(alpha * (alpha - 1) * rho0)
-    step = rate * hit_cost * moments + (1 - rate) * moments**shrink
+    step = rate * hit_cost * S_exp + (1 - rate) * S_exp**r_miss
     apart = max(_ratio(_SHUFFLE, _SAMPLE, 1, order, at=40)[1] for order in _ORDERS)
     return [
         Claim(
@@ -608,10 +608,10 @@ def _sampling() -> list[Claim]:
             "a step of the recursion gives less than e^(α(α−1)ρ₀)·S (strictly if b < n, S_g > 0; r is q²)",
             Certificate(
                 step,
-                hit_cost * moments,
+                hit_cost * S_exp,
                 (
-                    ((1 - rate) * moments, Slack(hit_cost - 1, "e^(α(α−1)ρ₀) > 1")),
-                    (1 - rate, Slack(moments - moments**shrink, "S ≥ 1, 0 < r < 1")),
+                    ((1 - rate) * S_exp, Slack(hit_cost - 1, "e^(α(α−1)ρ₀) > 1")),
+                    (1 - rate, Slack(S_exp - S_exp**r_miss, "S ≥ 1, 0 < r < 1")),
                 ),
                 {rate: 1 / (1 + p)},
             ),

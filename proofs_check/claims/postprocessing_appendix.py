@@ -19,44 +19,44 @@ from hsdp_symbolic.symbols import (
     V0,
     E_alpha,
     L,
+    M,
+    M_x,
     R,
+    R_at,
     S_g,
     W,
-    across,
-    along,
+    a,
+    a2,
+    a_u,
     alpha,
+    alpha_minus_1,
     b,
+    b_v,
     c,
-    density,
-    density_,
     dim,
-    divergence,
     dR,
+    e_s,
     eta,
-    excess,
-    falling,
     gap,
     hit,
-    inner,
-    inner_max,
     lam,
-    loss,
     n,
     nu,
-    order_y,
-    other_shift,
     p1,
+    p_at,
+    p_prime_at,
+    r_at,
     radius,
-    ratio,
     rho0,
-    shift,
     sigma2,
     slack,
     t,
+    tau,
     theta,
-    time,
     u,
-    variance,
+    u_at,
+    v,
+    y,
 )
 
 from ..claim import Claim, Group, Note
@@ -70,7 +70,7 @@ def groups() -> tuple[Group, ...]:
 
 def _tilted(polynomial: Expr) -> Expr:
     """E_ρ of a polynomial in θ, where ρ ∝ (μ/ν)^α·ν on the Gaussian pair."""
-    return gaussian.expectation(polynomial, gaussian.tilted_mean(), variance)
+    return gaussian.expectation(polynomial, gaussian.tilted_mean(), v)
 
 
 def _tilted_kl() -> Expr:
@@ -81,7 +81,7 @@ def _tilted_kl() -> Expr:
 def _moment_over(mean: Expr) -> Expr:
     """log of the mean of (μ(θ)/ν(θ))^α for θ ∼ N(mean, v): the exponent is linear in θ, with a Gaussian moment."""
     exponent = alpha * gaussian.log_ratio()
-    return exponent.subs(theta, mean) + variance * diff(exponent, theta) ** 2 / 2
+    return exponent.subs(theta, mean) + v * diff(exponent, theta) ** 2 / 2
 
 
 def _information() -> list[Claim]:
@@ -96,7 +96,7 @@ def _information() -> list[Claim]:
             label=_LEMMA,
             where="Appendix D, line 872",
             says="ν has density μ(θ), μ has density ν(θ), and E_α = E_(θ∼ν)[(μ(θ)/ν(θ))^α] = e^((α−1)R_α)",
-            printed=Identity(_moment_over(shift), log_moment),
+            printed=Identity(_moment_over(a), log_moment),
             corrected=Identity(_moment_over(Integer(0)), log_moment),
             correction="the letters are swapped: μ(θ) is the density of μ and ν(θ) that of ν (Gaussian pair)",
             items=("D/sentence-2", "D/sentence-3"),
@@ -139,7 +139,7 @@ def _information() -> list[Claim]:
                 2 * c / alpha**2 * R,
                 statement(_LEMMA).expr,
                 ((2 * c * (alpha - 1) / alpha, Slack(dR, "van Erven & Harremoës 2014, Theorem 3")),),
-                {alpha: 1 + excess},
+                {alpha: 1 + alpha_minus_1},
             ),
             items=("D/lemma-1",),
         ),
@@ -151,7 +151,7 @@ def _information() -> list[Claim]:
             printed=AtPoint(
                 _decay_rate(Integer(2), Integer(4), Integer(1)), Integer(0), Gt, "μ = N(0, 4), ν = N(0, 1), α = 2"
             ),
-            corrected=Positive(_decay_rate(alpha, variance, variance + gap), {alpha: 1 + excess}),
+            corrected=Positive(_decay_rate(alpha, v, v + gap), {alpha: 1 + alpha_minus_1}),
             correction="E_α < ∞ must be asked for: it can fail where μ is the wider law, not (Gaussian) where ν is",
             items=("D/sentence-3",),
             consequence="text",
@@ -166,11 +166,11 @@ def _decay_rate(order: Expr, first: Expr, second: Expr) -> Expr:
 
 def _information_proof() -> list[Claim]:
     """The proof of `lem:i_by_e_lower`."""
-    r, log_ratio, log_moment = ratio(theta), gaussian.log_ratio(), gaussian.log_moment()
-    total = divergence(alpha)
+    r, log_ratio, log_moment = r_at(theta), gaussian.log_ratio(), gaussian.log_moment()
+    total = R_at(alpha)
     log_e = (alpha - 1) * total
-    coordinate = 2 * Integral(exp(-radius / variance), (radius, 0, oo))  # ∫ e^(−|θ|/v), a Laplace law per coordinate
-    normal = (2 * variance) ** (-dim)
+    coordinate = 2 * Integral(exp(-radius / v), (radius, 0, oo))  # ∫ e^(−|θ|/v), a Laplace law per coordinate
+    normal = (2 * v) ** (-dim)
     after_exchange = 2 * c / alpha * diff(log_moment, alpha) - 2 * c / alpha**2 * log_moment
     in_divergence = 2 * c / alpha * (total + (alpha - 1) * diff(total, alpha)) - 2 * c / alpha**2 * (alpha - 1) * total
     return [
@@ -181,7 +181,7 @@ def _information_proof() -> list[Claim]:
             says="ρ = (μ/ν)^α·ν/E_α integrates to 1 (on the Gaussian pair it is the density of N(αa, v))",
             printed=Identity(
                 (alpha * log_ratio + gaussian.log_density(Integer(0)) - log_moment).expand(),
-                gaussian.log_density(alpha * shift),
+                gaussian.log_density(alpha * a),
             ),
             items=("D/sentence-4", "D/sentence-5"),
         ),
@@ -282,8 +282,8 @@ def _information_proof() -> list[Claim]:
 
 def _diffusion() -> list[Claim]:
     """The proof of `lem:post_proc`, without Green's identity."""
-    f, g, r = density(theta, time), density_(theta, time), ratio(theta)
-    spread = variance + 2 * sigma2 * t
+    f, g, r = p_at(theta, tau), p_prime_at(theta, tau), r_at(theta)
+    spread = v + 2 * sigma2 * t
     inserted = -alpha * sigma2 * statement(_LEMMA).expr  # c stands for c_t, display-22
     return [
         Claim(
@@ -293,8 +293,8 @@ def _diffusion() -> list[Claim]:
             says="N(0, 2tσ²·I) is called the standard Gaussian (variance 1 per coordinate)",
             printed=Identity(gaussian.expectation(theta**2, Integer(0), 2 * t * sigma2), Integer(1)),
             corrected=Identity(
-                Integral(theta**2 * gaussian.normal_density(Integer(0), 2 * time * sigma2), (theta, -oo, oo)),
-                2 * time * sigma2,
+                Integral(theta**2 * gaussian.normal_density(Integer(0), 2 * tau * sigma2), (theta, -oo, oo)),
+                2 * tau * sigma2,
             ),
             correction="a centred Gaussian with variance 2tσ² per coordinate",
             items=("D.1/lemma-1",),
@@ -314,9 +314,9 @@ def _diffusion() -> list[Claim]:
             where="Appendix D.1, lines 949-950",
             says="∂_t(p^α/p'^(α−1)) = α(p/p')^(α−1)·∂_t p − (α−1)(p/p')^α·∂_t p'",
             printed=Identity(
-                diff(f**alpha / g ** (alpha - 1), time),
-                alpha * f ** (alpha - 1) / g ** (alpha - 1) * diff(f, time)
-                - (alpha - 1) * f**alpha / g**alpha * diff(g, time),
+                diff(f**alpha / g ** (alpha - 1), tau),
+                alpha * f ** (alpha - 1) / g ** (alpha - 1) * diff(f, tau)
+                - (alpha - 1) * f**alpha / g**alpha * diff(g, tau),
             ),
             items=("D.1/display-8", "D.1/display-9"),
         ),
@@ -326,8 +326,8 @@ def _diffusion() -> list[Claim]:
             where="Appendix D.1, lines 978-982",
             says="∂_t R_α = −ασ²·I_α/E_α: both sides on the Gaussian pair with variance v + 2σ²t",
             printed=Identity(
-                diff(gaussian.renyi().subs(variance, spread), t),
-                -alpha * sigma2 * _tilted(diff(gaussian.log_ratio(), theta) ** 2).subs(variance, spread),
+                diff(gaussian.renyi().subs(v, spread), t),
+                -alpha * sigma2 * _tilted(diff(gaussian.log_ratio(), theta) ** 2).subs(v, spread),
             ),
             items=("D.1/display-16", "D.1/display-20"),
         ),
@@ -355,13 +355,13 @@ def _diffusion() -> list[Claim]:
 
 def _green() -> list[Claim]:
     """Green's identity in the proof of `lem:post_proc`."""
-    f, g = density(theta, time), density_(theta, time)
+    f, g = p_at(theta, tau), p_prime_at(theta, tau)
     weight, slope = (f / g) ** (alpha - 1), diff(gaussian.log_ratio(), theta)
     score = diff(gaussian.log_density(Integer(0)), theta)
     by_parts = diff(alpha * sigma2 * weight * diff(f, theta), theta) - diff(alpha * sigma2 * weight, theta) * diff(
         f, theta
     )
-    r, h = ratio(theta), density_(theta)  # p/p' and p', so that p = r·h
+    r, h = r_at(theta), p_prime_at(theta)  # p/p' and p', so that p = r·h
     after = -alpha * diff(r ** (alpha - 1), theta) * diff(r * h, theta)
     after += (alpha - 1) * diff(r**alpha, theta) * diff(h, theta)
     return [
@@ -379,7 +379,7 @@ def _green() -> list[Claim]:
             where="Appendix D.1, line 963",
             says="B_r, over which the limit r → ∞ is taken, is the unit ball with radius r",
             printed=Identity(radius, Integer(1)),
-            corrected=Limit(erf(radius / sqrt(2 * variance)), radius, oo, Integer(1)),
+            corrected=Limit(erf(radius / sqrt(2 * v)), radius, oo, Integer(1)),
             correction="the ball of radius r; only then do integrals over B_r tend to those over ℝ^d (N(0, v))",
             items=("D.1/display-13",),
             consequence="text",
@@ -412,7 +412,7 @@ def _green() -> list[Claim]:
 def _update() -> list[Claim]:
     """The statement of `lem:recursive`, and what its proof starts from."""
     quadratic = lam * theta**2 / 2
-    other = gaussian.renyi().subs(shift, other_shift)
+    other = gaussian.renyi().subs(a, a2)
     later = 1 + p1 * (1 + t / (nu + gap))  # the order at time t on the characteristic from 1 + p1, noise of variance t
     return [
         Claim(
@@ -431,7 +431,7 @@ def _update() -> list[Claim]:
             label=_STEP,
             where="Appendix D.2, line 1027",
             says="the laws at t = 0 are those before the update (variance v on the Gaussian, map Lθ)",
-            printed=Identity(noisy_step(variance, L, Integer(0)), variance),
+            printed=Identity(noisy_step(v, L, Integer(0)), v),
             corrected=Cited(
                 "van Erven & Harremoës 2014, Theorem 9 (data processing)",
                 Certificate(
@@ -470,23 +470,21 @@ def _growth(when: Expr) -> Expr:
 def _characteristics() -> list[Claim]:
     """From the inequality for R to the one along characteristics."""
     decay = 2 * sigma2 / (L**2 / c + 2 * t * sigma2)
-    rate = Integral(2 * sigma2 / (V0 + 2 * time * sigma2), (time, 0, t))  # V0 stands for L²/c
-    z = order_y - log(_growth(t)) + log(_growth(eta))
-    wave = exp(
-        along * z + across * t
-    )  # exponentials e^(Az + Bτ): on them a first-order operator shows its coefficients
-    total, per_order = divergence(alpha, t), loss(alpha, t)  # with `falling` for 2σ²c_t
-    right = (-falling * (total / alpha + (alpha - 1) * diff(total, alpha))).subs(total, alpha * per_order).doit()
-    start = ratio(exp(order_y) + 1) / (exp(order_y) + 1)  # ε(α)/α at α = e^y + 1
-    growing = loss(t) * (1 + 2 * t * sigma2 / V0)
-    fall = 2 * sigma2 / (V0 + 2 * t * sigma2) * loss(t)
+    rate = Integral(2 * sigma2 / (V0 + 2 * tau * sigma2), (tau, 0, t))  # V0 stands for L²/c
+    z = y - log(_growth(t)) + log(_growth(eta))
+    wave = exp(a_u * z + b_v * t)  # exponentials e^(Az + Bτ): on them a first-order operator shows its coefficients
+    total, per_order = R_at(alpha, t), u_at(alpha, t)  # with `e_s` for 2σ²c_t
+    right = (-e_s * (total / alpha + (alpha - 1) * diff(total, alpha))).subs(total, alpha * per_order).doit()
+    start = r_at(exp(y) + 1) / (exp(y) + 1)  # ε(α)/α at α = e^y + 1
+    growing = u_at(t) * (1 + 2 * t * sigma2 / V0)
+    fall = 2 * sigma2 / (V0 + 2 * t * sigma2) * u_at(t)
     return [
         Claim(
             id="D.2/display-3:substitution",
             label=_STEP,
             where="Appendix D.2, lines 1029-1038",
             says="dividing by α, with R = αu: ∂_t u ≤ −2σ²c_t·(u + (α−1)·∂_α u)",
-            printed=Identity(right / alpha, -falling * (per_order + (alpha - 1) * diff(per_order, alpha))),
+            printed=Identity(right / alpha, -e_s * (per_order + (alpha - 1) * diff(per_order, alpha))),
             items=("D.2/sentence-7", "D.2/display-3"),
         ),
         Claim(
@@ -494,7 +492,7 @@ def _characteristics() -> list[Claim]:
             label=_STEP,
             where="Appendix D.2, line 1047",
             says="at y = ln(α−1) the initial value ε(e^y + 1)/(e^y + 1) is ε(α)/α",
-            printed=Identity(start.subs(order_y, log(alpha - 1)), ratio(alpha) / alpha),
+            printed=Identity(start.subs(y, log(alpha - 1)), r_at(alpha) / alpha),
             items=("D.2/sentence-8", "D.2/display-4"),
         ),
         Claim(
@@ -510,7 +508,7 @@ def _characteristics() -> list[Claim]:
             label=_STEP,
             where="Appendix D.2, line 1059",
             says="∂_t u = ∂_τ u − 2σ²c_t·∂_z u, on u = e^(Az + Bτ) with any A and B",
-            printed=Identity(diff(wave, t) / wave, across - along * decay),
+            printed=Identity(diff(wave, t) / wave, b_v - a_u * decay),
             items=("D.2/display-5",),
         ),
         Claim(
@@ -518,7 +516,7 @@ def _characteristics() -> list[Claim]:
             label=_STEP,
             where="Appendix D.2, lines 1059-1069",
             says="∂_t u + 2σ²c_t·(u + ∂_y u) = ∂_τ u + 2σ²c_t·u: the derivative in z cancels",
-            printed=Identity((diff(wave, t) + decay * (wave + diff(wave, order_y))) / wave, across + decay),
+            printed=Identity((diff(wave, t) + decay * (wave + diff(wave, y))) / wave, b_v + decay),
             items=("D.2/sentence-10", "D.2/display-6"),
         ),
         Claim(
@@ -526,7 +524,7 @@ def _characteristics() -> list[Claim]:
             label=_STEP,
             where="Appendix D.2, line 1069",
             says="at τ = 0, y = z − ln(1 + 2cησ²/L²): z less that logarithm is y again",
-            printed=Identity(exp(z.subs(t, 0) - log(_growth(eta))) + 1, exp(order_y) + 1),
+            printed=Identity(exp(z.subs(t, 0) - log(_growth(eta))) + 1, exp(y) + 1),
             items=("D.2/display-6",),
         ),
         Claim(
@@ -534,11 +532,11 @@ def _characteristics() -> list[Claim]:
             label=_STEP,
             where="Appendix D.2, lines 1078 and 1083",
             says="ln u(z, τ) and ln u(z, 0) exist: u > 0",
-            printed=AtPoint(gaussian.renyi().subs(shift, 0), Integer(0), Gt, "equal laws, as before the first use"),
+            printed=AtPoint(gaussian.renyi().subs(a, 0), Integer(0), Gt, "equal laws, as before the first use"),
             corrected=Certificate(
                 diff(growing, t),
                 Integer(0),
-                ((1 + 2 * t * sigma2 / V0, Slack(-diff(loss(t), t) - fall, "the inequality along a characteristic")),),
+                ((1 + 2 * t * sigma2 / V0, Slack(-diff(u_at(t), t) - fall, "the inequality along a characteristic")),),
             ),
             correction="before the record is first used u = 0; without logarithms, u·(1 + 2cτσ²/L²) does not increase",
             items=("D.2/display-7", "D.2/display-8", "D.2/sentence-11"),
@@ -553,8 +551,8 @@ def _ends() -> list[Claim]:
     step = statement(_STEP)
     ((_, order),) = step.also
     kept = step.expr.subs(hit, 0)
-    lowered = exp(order_y - log(W)) + 1  # W stands for 1 + 2cησ²/L²
-    solution = ratio(lowered) / lowered / W
+    lowered = exp(y - log(W)) + 1  # W stands for 1 + 2cησ²/L²
+    solution = r_at(lowered) / lowered / W
     short_order = (alpha - 1) / W + 1
     printed_order = (alpha - 1) / factor + 1
     return [
@@ -568,10 +566,10 @@ def _ends() -> list[Claim]:
             ),
             corrected=Certificate(
                 u,
-                inner_max / (1 + p1),
+                M / (1 + p1),
                 (
-                    (Integer(1), Slack(inner / (1 + p1) - u, "eqn:sol_uztau_eta, g = 1 + p1")),
-                    (1 / (1 + p1), Slack(inner_max - inner, "the initial condition in eqn:pde4")),
+                    (Integer(1), Slack(M_x / (1 + p1) - u, "eqn:sol_uztau_eta, g = 1 + p1")),
+                    (1 / (1 + p1), Slack(M - M_x, "the initial condition in eqn:pde4")),
                 ),
             ),
             correction="it follows, with the initial condition; the unnumbered display before is what is equivalent",
@@ -583,7 +581,7 @@ def _ends() -> list[Claim]:
             label=_STEP,
             where="Appendix D.2, lines 1094-1107",
             says="at y = ln(α−1) the bound on u(y,η) is ε(α')/α'·(1 + 2cησ²/L²)⁻¹",
-            printed=Identity(solution.subs(order_y, log(alpha - 1)), ratio(short_order) / short_order / W),
+            printed=Identity(solution.subs(y, log(alpha - 1)), r_at(short_order) / short_order / W),
             items=("D.2/sentence-13", "D.2/sentence-14", "D.2/display-11", "D.2/sentence-15", "D.2/display-12"),
         ),
         Claim(
@@ -599,7 +597,7 @@ def _ends() -> list[Claim]:
             label=_STEP,
             where="Appendix D.2, line 1115",
             says="α' is lower than α wherever noise is added: 1 < α' < α",
-            printed=Positive((alpha - printed_order) * (printed_order - 1), {alpha: 1 + excess}),
+            printed=Positive((alpha - printed_order) * (printed_order - 1), {alpha: 1 + alpha_minus_1}),
             items=("D.2/display-13",),
         ),
         Claim(
@@ -624,7 +622,7 @@ def _ends() -> list[Claim]:
             where="Appendix D.2, line 1117",
             says="a step with the record costs the Gaussian mechanism's R_α: shift ηS_g/b, variance 2ησ², order α",
             printed=Identity(
-                gaussian.renyi().subs({shift: eta * S_g / b, variance: 2 * eta * sigma2}, simultaneous=True),
+                gaussian.renyi().subs({a: eta * S_g / b, v: 2 * eta * sigma2}, simultaneous=True),
                 alpha * eta * S_g**2 / (4 * sigma2 * b**2),
             ),
             items=("D.2/sentence-17",),

@@ -16,24 +16,24 @@ from hsdp_symbolic.proof.checks import Certificate, Check, Identity, Induction, 
 from hsdp_symbolic.sharper.shifts import chord
 from hsdp_symbolic.symbols import (
     K,
+    K_minus_1,
     N,
     Y,
     alpha,
     decay,
-    extra_epochs,
+    ell,
+    g,
     i,
     j,
     j0,
-    length_ratio,
     m,
+    m_rest,
     p,
     q,
     q_half,
-    rest,
     rho0,
     rho_n,
     slack,
-    slope,
     split,
 )
 
@@ -109,7 +109,7 @@ def _tight() -> list[tuple[str, Check]]:
 def _below_split() -> list[tuple[str, Check]]:
     """shift:cyclic ≤ strconvexsmooth:split for every split m, with r = K − 1."""
     ratio, length = CyclicShifts(q, N, K, j).edges()
-    r = extra_epochs
+    r = K_minus_1
     x, y = q ** (N - m), q**m  # the two sides of the split
     sums = GeometricSum(x**2, r), GeometricSum(y**2, r), GeometricSum(q**N, r)
     longest, epoch_part = GeometricSum(q**2, N * r), GeometricSum(q**2, m)
@@ -120,9 +120,9 @@ def _below_split() -> list[tuple[str, Check]]:
         (
             "the two edges are never below the chord, so Φ(g, ℓ) ≤ 1 + g²ℓ whether they pool or not",
             Certificate(
-                Pooled(slope, length_ratio).closed().subs(slope, 1 + slack),
-                1 + (1 + slack) ** 2 * length_ratio,
-                ((length_ratio / (1 + length_ratio), Slack(slack**2, "a square")),),
+                Pooled(g, ell).closed().subs(g, 1 + slack),
+                1 + (1 + slack) ** 2 * ell,
+                ((ell / (1 + ell), Slack(slack**2, "a square")),),
             ),
         ),
         (
@@ -179,7 +179,7 @@ def _below_split() -> list[tuple[str, Check]]:
                         Slack(sums[0] * sums[1] - sums[2] ** 2, "Cauchy–Schwarz"),
                     ),
                 ),
-                {N: m + rest},
+                {N: m + m_rest},
             ),
         ),
     ]

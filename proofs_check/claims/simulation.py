@@ -16,7 +16,7 @@ from hsdp_symbolic.catalogue import labels
 from hsdp_symbolic.experiment.attack import FIGURE, Attack, attack, is_target
 from hsdp_symbolic.experiment.bound_and_truth import Comparison, compare
 from hsdp_symbolic.proof.checks import Check, Evidence, Method, Verdict
-from hsdp_symbolic.symbols import R, claimed
+from hsdp_symbolic.symbols import R, bound
 
 from ..claim import Claim, Group
 
@@ -38,10 +38,10 @@ class Simulated(Check):
 
     def verify(self) -> Evidence:
         found = self._compared()
-        bound = found.bound * float(self.scale)
+        most = found.bound * float(self.scale)
         scope = f"{SAMPLES:,} chains, seed {self.seed}, {self.run}, alpha = 2"
-        seen = f"estimate {found.estimate:.4g} in [{found.ci[0]:.4g}, {found.ci[1]:.4g}], bound {bound:.4g}"
-        verdict = Verdict.CONSISTENT if bound >= found.ci[0] else Verdict.REFUTED
+        seen = f"estimate {found.estimate:.4g} in [{found.ci[0]:.4g}, {found.ci[1]:.4g}], bound {most:.4g}"
+        verdict = Verdict.CONSISTENT if most >= found.ci[0] else Verdict.REFUTED
         return Evidence(Method.SIMULATION, verdict, scope, seen)
 
     def _compared(self) -> Comparison:
@@ -52,7 +52,7 @@ class Simulated(Check):
         yield "a bound just below the interval", replace(self, scale=Fraction(found.ci[0] / found.bound * 0.99))
 
     def formula(self) -> Relational:
-        return Ge(claimed * Rational(*self.scale.as_integer_ratio()), R, evaluate=False)
+        return Ge(bound * Rational(*self.scale.as_integer_ratio()), R, evaluate=False)
 
 
 @cache
@@ -72,9 +72,9 @@ class Survives(Check):
 
     def verify(self) -> Evidence:
         found = _attacked(self.label, self.run, self.alpha, self.place)
-        bound = found.bound.hi * self.scale
-        seen = f"worst divergence {found.found:.6g} ({found.instance}), bound {float(bound):.6g}"
-        verdict = Verdict.CONSISTENT if Fraction(found.found) <= bound * (1 + Fraction(1, 10**9)) else Verdict.REFUTED
+        most = found.bound.hi * self.scale
+        seen = f"worst divergence {found.found:.6g} ({found.instance}), bound {float(most):.6g}"
+        verdict = Verdict.CONSISTENT if Fraction(found.found) <= most * (1 + Fraction(1, 10**9)) else Verdict.REFUTED
         return Evidence(Method.SIMULATION, verdict, f"{self.run}, alpha = {self.alpha}", seen)
 
     def mutants(self) -> Iterator[tuple[str, Check]]:
@@ -82,7 +82,7 @@ class Survives(Check):
         yield "a bound just below the worst instance", replace(self, scale=Fraction(0.99 / found.ratio))
 
     def formula(self) -> Relational:
-        return Ge(claimed * Rational(*self.scale.as_integer_ratio()), R, evaluate=False)
+        return Ge(bound * Rational(*self.scale.as_integer_ratio()), R, evaluate=False)
 
 
 @cache
