@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from .setting.arrays import Array, Samples
 
 Value = TypeVar("Value", "Fraction", "Fraction | Range", "Fraction | Samples")
-FINEST = "1e-20"
+STATEMENT_RTOL = "1e-20"
+"""The relative width of an enclosure, where no statement or caller says otherwise."""
 ON_A_GRID = Fraction(1, 1000)
 """A relative width that what is computed on a grid reaches in reasonable time."""
 _ARGUMENT_NAMES = frozenset(letter.name for letter in ARGUMENTS)
@@ -69,7 +70,7 @@ class Statement:
     """On what terms it bounds a run; None for what bounds none."""
     assumes: tuple[str, ...] = ()
     """What else is assumed, for the reader; nothing is decided by it."""
-    rtol: str = FINEST
+    rtol: str = STATEMENT_RTOL
     """The relative width of an enclosure if no other is asked for; wider for what is computed on a grid."""
 
     def __repr__(self) -> str:
@@ -77,7 +78,7 @@ class Statement:
 
     def within_reach(self, rtol: Fraction) -> Fraction:
         """The relative width to ask for by who wants `rtol`, and takes what a grid has to offer."""
-        return rtol if self.rtol == FINEST else max(rtol, ON_A_GRID)
+        return rtol if self.rtol == STATEMENT_RTOL else max(rtol, ON_A_GRID)
 
     @property
     def scheme(self) -> Scheme:

@@ -16,7 +16,7 @@ from IPython.display import Markdown, display
 from hsdp_symbolic import HsdpError, Setting, statement
 from hsdp_symbolic.proof.checks import surviving_mutants
 from hsdp_symbolic.proof.derivation import Step
-from hsdp_symbolic.tex.views import Steps, derivation, render
+from hsdp_symbolic.tex.views import WrittenSteps, derivation, render
 
 # %% [markdown]
 # ## The destination
@@ -68,7 +68,7 @@ def watch(found, *numbers):
     """The steps of a derivation, verified now; all of them unless some are chosen."""
     [block], _ = derivation(found)
     chosen = [block.steps[number - 1] for number in numbers] or block.steps
-    display(Markdown(render([Steps(tuple(chosen))], "markdown")))
+    display(Markdown(render([WrittenSteps(tuple(chosen))], "markdown")))
 
 
 watch(statement("lem:LSIseq_stronglyconvex"), 6, 7, 9, 10, 11, 12)

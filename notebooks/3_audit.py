@@ -27,7 +27,7 @@ from hsdp_symbolic.plots import Figure, Panel, Style
 from hsdp_symbolic.plots.common import curve
 from hsdp_symbolic.plots.values import crossover
 from hsdp_symbolic.symbols import Y, z1, z2
-from hsdp_symbolic.tex.views import Steps, derivation, render
+from hsdp_symbolic.tex.views import WrittenSteps, derivation, render
 
 run = Setting(n=50, b=2, K=40, eta="0.02", lam=1, beta=4, sigma=2, S_g=4)
 
@@ -267,7 +267,7 @@ print("respected:", after.hi / alpha <= factor * there.lo / lower)
 repaired = statement("thm:amp_samp_wo_replacement")
 [block], passed = derivation(repaired)
 chosen = [step for step in block.steps if "batch with" in step[0]]
-display(Markdown(render([Steps(tuple(chosen))], "markdown")))
+display(Markdown(render([WrittenSteps(tuple(chosen))], "markdown")))
 print("all", len(repaired.steps), "steps of the derivation pass:", passed)
 
 # %% [markdown]

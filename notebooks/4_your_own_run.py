@@ -28,7 +28,7 @@ from hsdp_symbolic.accounting import (
 from hsdp_symbolic.accounting.regression import logistic_privacy
 from hsdp_symbolic.examples.logistic import BINARY, MULTICLASS, demonstrate
 from hsdp_symbolic.meaning import Released
-from hsdp_symbolic.plots.comparison import draw
+from hsdp_symbolic.plots.bounds_over_epochs import draw_bounds
 
 
 def up(value):
@@ -172,7 +172,7 @@ for label, values in table.curves:
     )
 
 # %%
-Image(draw(table, "png"), width=560)
+Image(draw_bounds(table, "png"), width=560)
 
 # %% [markdown]
 # A hidden state is not the only way to gain. If batches are sampled independently (Poisson), composition gains from the

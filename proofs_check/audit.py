@@ -16,7 +16,7 @@ from .register import parts_of_claims
 from .report import examine_all
 
 LEDGER = Path(__file__).with_name("LEDGER.md")
-GROUPS = {
+HEADINGS = {
     "result": "A stated result changes",
     "argument": "The conclusion holds, the argument needs repair",
     "formula": "A formula is misprinted",
@@ -34,7 +34,7 @@ def is_plainly_right(entry: Entry) -> bool:
 
 def findings(entries: list[Entry]) -> dict[str, list[Entry]]:
     """What is not plainly right, by consequence."""
-    grouped: dict[str, list[Entry]] = {group: [] for group in GROUPS}
+    grouped: dict[str, list[Entry]] = {group: [] for group in HEADINGS}
     for entry in entries:
         if not is_plainly_right(entry):
             grouped[entry.claim.consequence or ("loose" if entry.claim.sharper else "")].append(entry)
@@ -45,7 +45,7 @@ def overview() -> str:
     """`hsdp audit`: one line for each finding, grouped by consequence."""
     lines = []
     for group, found in findings(examine_all()).items():
-        lines.append(f"{GROUPS[group]} ({len(found)})")
+        lines.append(f"{HEADINGS[group]} ({len(found)})")
         for entry in found:
             lines.append(f"  {entry.claim.id}: {entry.claim.says} ({entry.claim.where})")
             lines.append(f"      {entry.claim.correction or entry.claim.sharper}")
@@ -157,7 +157,7 @@ def errata() -> str:
     for group, found in findings(examine_all()).items():
         if group == "loose":
             continue
-        parts.append(f"\\section*{{{GROUPS[group]}}}\n\\begin{{itemize}}")
+        parts.append(f"\\section*{{{HEADINGS[group]}}}\n\\begin{{itemize}}")
         for entry in found:
             claim = entry.claim
             parts.append(f"\\item \\textbf{{{to_latex(claim.where)}.}} Printed: {to_latex(claim.says)}.")

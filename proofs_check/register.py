@@ -51,7 +51,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Part:
+class RegisteredPart:
     """The rows of each group of claims of a part, and the items its notes are about."""
 
     groups: tuple[tuple[Row, ...], ...]
@@ -103,10 +103,10 @@ def _row(claim: Claim) -> Row:
     return Row(claim.id, claim.label, claim.items)
 
 
-def _built(part: str) -> Part:
+def _built(part: str) -> RegisteredPart:
     """What a part makes, found by building all of it."""
     rows = tuple(tuple(map(_row, group())) for group in _groups(part))
-    return Part(rows, tuple(note.item for note in _notes(part)))
+    return RegisteredPart(rows, tuple(note.item for note in _notes(part)))
 
 
 @cache
@@ -119,13 +119,13 @@ def _read() -> dict[str, Any]:
 
 
 @cache
-def _recorded(part: str) -> Part | None:
+def _recorded(part: str) -> RegisteredPart | None:
     """What the register says of a part; None if it says nothing, or was written for another source of it."""
     record = _read().get(part)
     if record is None or record["source"] != _source(part):
         return None
     groups = tuple(tuple(Row(name, label, tuple(items)) for name, label, items in rows) for rows in record["groups"])
-    return Part(groups, tuple(record["noted"]))
+    return RegisteredPart(groups, tuple(record["noted"]))
 
 
 def _source(part: str) -> str:

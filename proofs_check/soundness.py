@@ -21,9 +21,9 @@ from hsdp_symbolic.errors import ArgumentError, HypothesisError, PrecisionExhaus
 from hsdp_symbolic.evaluate.enclosure import Enclosure
 from hsdp_symbolic.progress import Ticker
 from hsdp_symbolic.setting.letters import ARGUMENTS
-from hsdp_symbolic.statement import Statement
+from hsdp_symbolic.statement import STATEMENT_RTOL, Statement
 
-CHUNK = 250
+SETTINGS_PER_PIECE = 250
 Exact = int | Fraction
 TRUTH_RTOL = Fraction(1, 10**45)
 
@@ -54,7 +54,7 @@ def soundness(cases: int = 100_000, seed: int = 0, jobs: int | None = None) -> T
     total, ticker, chunk = Tally(), Ticker(), 0
     with ProcessPoolExecutor(jobs or os.cpu_count()) as pool:
         while total.effective.total() < cases:
-            missing = math.ceil((cases - total.effective.total()) / CHUNK)
+            missing = math.ceil((cases - total.effective.total()) / SETTINGS_PER_PIECE)
             batch = range(chunk, chunk + missing)
             chunk += missing
             for found in pool.map(_chunk, [(seed, number) for number in batch]):
@@ -83,12 +83,12 @@ def _chunk(task: tuple[int, int]) -> Tally:
     seed, number = task
     rng, tally = random.Random(f"{seed}/{number}"), Tally()
     everything = statements()
-    for _ in range(CHUNK):
+    for _ in range(SETTINGS_PER_PIECE):
         found = rng.choice(everything)
         case = _draw(rng, found)
         try:
             run, extra = _split(case)
-            verdict = compare(found, run, extra)
+            verdict = faults_at(found, run, extra)
         except HypothesisError:
             tally.outside += 1
         except (TooManySteps, PrecisionExhausted, ValueTooLarge) as error:
@@ -100,10 +100,10 @@ def _chunk(task: tuple[int, int]) -> Tally:
     return tally
 
 
-def compare(found: Statement, run: Setting, extra: dict[str, Exact]) -> str:
+def faults_at(found: Statement, run: Setting, extra: dict[str, Exact]) -> str:
     """What is wrong with the certified views at one setting; empty if nothing is."""
     bracket = found.enclose_at(run, extra)
-    if found.rtol != "1e-20":  # known on a grid only: another grid must agree
+    if found.rtol != STATEMENT_RTOL:  # known on a grid only: another grid must agree
         other = found.enclose_at(run, extra, rtol="1/400")
         return "" if bracket.overlaps(other) else f"{other} on a finer grid, outside {bracket}"
     finer = min(TRUTH_RTOL, bracket.relative_width / 10**6) or TRUTH_RTOL

@@ -26,7 +26,7 @@ from hsdp_symbolic import Setting, statement
 from hsdp_symbolic.cli.figures import available
 from hsdp_symbolic.files import write_together
 from hsdp_symbolic.plots import FIGURES, PAPER, Curve, Figure, Request, save
-from hsdp_symbolic.plots.common import PAPER as PAPER_RUN
+from hsdp_symbolic.plots.common import PAPER_SETTING as PAPER_RUN
 from hsdp_symbolic.plots.data import paper_files, paper_name, tables
 from hsdp_symbolic.plots.draw import PALETTES, draw, render
 from hsdp_symbolic.plots.values import as_double, as_text, value

@@ -20,11 +20,11 @@ from hsdp_symbolic.cli.figures import available
 from hsdp_symbolic.errors import ArgumentError, HsdpError
 from hsdp_symbolic.plots import FIGURES, NEW, PAPER, Request
 from hsdp_symbolic.plots import new_figures as new
-from hsdp_symbolic.plots.common import PAPER as PAPER_RUN
+from hsdp_symbolic.plots.common import PAPER_SETTING as PAPER_RUN
 from hsdp_symbolic.plots.data import paper_files, tables
-from hsdp_symbolic.plots.draw import digest
+from hsdp_symbolic.plots.draw import numbers_digest
 from hsdp_symbolic.plots.gallery import page
-from hsdp_symbolic.plots.values import COMPOSITION, crossover, value, values
+from hsdp_symbolic.plots.values import COMPOSED, crossover, value, values
 from proofs_check.claim import examine
 from proofs_check.ledger import claims
 from proofs_check.slips import slips
@@ -162,7 +162,7 @@ class TestGallery:
     def current(self, figure):
         for path, text in (tables(figure) | paper_files(figure)).items():
             assert (FOLDER / path).read_text() == text, f"{path} is stale: run python figures/gallery.py"
-        stamp = f"numbers sha256:{digest(figure)}"
+        stamp = f"numbers sha256:{numbers_digest(figure)}"
         with Image.open(FOLDER / f"{figure.name}.png") as image:
             assert image.info["Description"] == stamp
         assert stamp.encode() in (FOLDER / f"{figure.name}.pdf").read_bytes()
@@ -170,7 +170,7 @@ class TestGallery:
 
     def test_control_other_numbers_have_another_stamp(self):
         one, two = (FIGURES["figure1a"](Request(changes)) for changes in ({}, {"eta": "0.0200000001"}))
-        assert digest(one) != digest(two)
+        assert numbers_digest(one) != numbers_digest(two)
 
     def test_one_thin_script_for_every_figure(self):
         scripts = {path.stem: path for path in FOLDER.glob("*.py")}
@@ -209,7 +209,7 @@ class TestCrossover:
     def test_it_is_certified_on_both_sides(self):
         first = crossover(SAMPLED, PAPER_RUN, (("alpha", 10),))
         below = [
-            statement(SAMPLED).enclose(RUN, alpha=10, K=K).hi < statement(COMPOSITION).enclose(RUN, alpha=10, K=K).lo
+            statement(SAMPLED).enclose(RUN, alpha=10, K=K).hi < statement(COMPOSED).enclose(RUN, alpha=10, K=K).lo
             for K in (first - 1, first)
         ]
         assert below == [False, True]
@@ -326,7 +326,7 @@ class TestSharper:
     def test_what_is_drawn(self, figure):
         drawn = [{curve.source for curve in panel.curves} for panel in figure.panels]
         assert drawn[0] | drawn[1] >= {label for label, _ in new.SHARPER}
-        assert all(COMPOSITION in sources for sources in drawn)
+        assert all(COMPOSED in sources for sources in drawn)
         assert all(panel.ylim == (0, 0.155) for panel in figure.panels)
 
     def test_a_grid_is_drawn_from_above(self, figure):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from hsdp_symbolic import Setting, labels, statement
-from hsdp_symbolic.arithmetic.tape import CHUNK, Tape
+from hsdp_symbolic.arithmetic.tape import ELEMENTS_AT_ONCE, Tape
 from hsdp_symbolic.errors import ArgumentError, HypothesisError, OutsideDoubleRange
 from tests import oracle
 
@@ -130,7 +130,7 @@ class TestBroadcasting:
         found = statement("thm:strconvexsmooth")
         alpha, K = np.linspace(1.5, 60, 301)[:, None], np.arange(1, 402)
         whole = found.numeric(figure_run, alpha=alpha, K=K, j0=7)
-        assert whole.size > 3 * CHUNK
+        assert whole.size > 3 * ELEMENTS_AT_ONCE
         np.testing.assert_array_equal(whole[150], found.numeric(figure_run, alpha=alpha[150], K=K, j0=7))
         np.testing.assert_allclose(whole[:, 17], found.numeric(figure_run, alpha=alpha[:, 0], K=18, j0=7), rtol=1e-15)
 

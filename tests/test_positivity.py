@@ -13,7 +13,7 @@ from hsdp_symbolic import Setting, statement
 from hsdp_symbolic.proof.checks import Verdict, surviving_mutants
 from hsdp_symbolic.proof.positivity import Certified, Positive, certify, check
 from hsdp_symbolic.symbols import gap, p, q
-from proofs_check.soundness import _rounding, compare, report, soundness
+from proofs_check.soundness import _rounding, faults_at, report, soundness
 from tests import oracle
 
 x, y, z = (Symbol(name, positive=True) for name in "xyz")
@@ -132,7 +132,7 @@ class TestSoundnessRun:
             return Enclosure(found.lo * (1 + shift), found.hi * (1 + shift))
 
         monkeypatch.setattr(enclosure, "_at_precision", wrong)
-        assert "outside" in compare(statement("thm:shuffle"), figure_run, {"alpha": 15})
+        assert "outside" in faults_at(statement("thm:shuffle"), figure_run, {"alpha": 15})
 
     def test_a_double_on_the_wrong_side_or_too_far_is_noticed(self, figure_run):
         truth = statement("thm:GD_baseline").enclose(figure_run, alpha=15, rtol="1e-40")

@@ -30,8 +30,8 @@ from hsdp_symbolic.experiment.attack import (
     worst_instance,
     wrong_bounds,
 )
-from hsdp_symbolic.experiment.batches import SCHEMES
-from hsdp_symbolic.experiment.bound_and_truth import compare
+from hsdp_symbolic.experiment.batches import SIMULATED
+from hsdp_symbolic.experiment.bound_and_truth import bound_and_truth
 from hsdp_symbolic.experiment.losses import ClippedLogistic, Custom, Huber, Quadratic, RidgeLogistic, measure
 from hsdp_symbolic.experiment.renyi import (
     Mixture,
@@ -42,7 +42,7 @@ from hsdp_symbolic.experiment.renyi import (
     plug_in,
     rao_blackwell,
 )
-from hsdp_symbolic.experiment.simulate import CHUNK, Chains, Experiment, simulate
+from hsdp_symbolic.experiment.simulate import CHAINS_AT_ONCE, Chains, Experiment, simulate
 
 LOSS = Quadratic(1.0, 4.0)
 SHAPE = {"eta": 0.02, "sigma": 2.0}
@@ -178,7 +178,7 @@ class TestExactLaws:
 
 
 class TestSimulation:
-    @pytest.mark.parametrize("scheme", SCHEMES)
+    @pytest.mark.parametrize("scheme", SIMULATED)
     def test_moments_match_the_exact_law(self, scheme):
         """Mean and variance within five standard errors, on both datasets."""
         chains, run = 60_000, experiment(scheme, n=11, b=3, K=3)
@@ -204,23 +204,23 @@ class TestSimulation:
             assert abs(found.mean[0] - centre) < 5 * math.sqrt(variance / chains)
             assert abs(found.variance[0] - variance) < 5 * variance * math.sqrt(2 / chains)
 
-    @pytest.mark.parametrize("scheme", SCHEMES)
+    @pytest.mark.parametrize("scheme", SIMULATED)
     @pytest.mark.smoke
     def test_one_seed_one_result_at_any_number_of_threads(self, scheme):
         run = experiment(scheme)
-        one, three = (simulate(run, 2 * CHUNK + 17, seed=5, jobs=jobs, centres=True) for jobs in (1, 3))
+        one, three = (simulate(run, 2 * CHAINS_AT_ONCE + 17, seed=5, jobs=jobs, centres=True) for jobs in (1, 3))
         assert (one.last == three.last).all()
         assert (one.centres == three.centres).all()
-        assert not (one.last == simulate(run, 2 * CHUNK + 17, seed=6).last).any()
-        assert (simulate(run, CHUNK, seed=5).last == one.last[:CHUNK]).all()
+        assert not (one.last == simulate(run, 2 * CHAINS_AT_ONCE + 17, seed=6).last).any()
+        assert (simulate(run, CHAINS_AT_ONCE, seed=5).last == one.last[:CHAINS_AT_ONCE]).all()
 
-    @pytest.mark.parametrize("scheme", SCHEMES)
+    @pytest.mark.parametrize("scheme", SIMULATED)
     def test_the_general_path_agrees_with_the_affine_one(self, scheme):
         same = Custom(lambda theta, record: theta - record, 1.0, 1.0, 4.0)
         fast, slow = (simulate(experiment(scheme, loss=loss), 500, neighbour=True, seed=1) for loss in (LOSS, same))
         np.testing.assert_allclose(fast.last, slow.last, rtol=1e-12, atol=1e-13)
 
-    @pytest.mark.parametrize("scheme", SCHEMES)
+    @pytest.mark.parametrize("scheme", SIMULATED)
     def test_records_that_all_differ(self, scheme):
         """Almost without noise the mean is that of plain descent; batches are formed from the right records."""
         records = np.arange(6.0) / 2
@@ -282,18 +282,18 @@ class TestSimulation:
             real(self, *rest)
 
         monkeypatch.setattr(module._Program, "run", impatient)
-        found = simulate(experiment(), 5 * CHUNK, seed=1, jobs=1)
+        found = simulate(experiment(), 5 * CHAINS_AT_ONCE, seed=1, jobs=1)
         assert not found.complete
-        assert len(found.last) == 2 * CHUNK
+        assert len(found.last) == 2 * CHAINS_AT_ONCE
         monkeypatch.undo()
-        assert (found.last == simulate(experiment(), 2 * CHUNK, seed=1).last).all()
+        assert (found.last == simulate(experiment(), 2 * CHAINS_AT_ONCE, seed=1).last).all()
 
     def test_memory_does_not_grow_with_the_number_of_epochs(self):
         peaks = []
         for epochs in (2, 60):
             run = experiment("without_replacement", K=epochs)
             tracemalloc.start()
-            simulate(run, CHUNK, jobs=1)
+            simulate(run, CHAINS_AT_ONCE, jobs=1)
             peaks.append(tracemalloc.get_traced_memory()[1])
             tracemalloc.stop()
         assert peaks[1] < 1.1 * peaks[0]
@@ -431,7 +431,7 @@ class TestEstimators:
         outcomes = []
         for seed in range(10):
             try:
-                found = compare("thm:shuffle", run, alpha=3, samples=20_000, seed=seed)
+                found = bound_and_truth("thm:shuffle", run, alpha=3, samples=20_000, seed=seed)
             except NoEstimate:
                 outcomes.append(True)
             else:
@@ -450,7 +450,7 @@ class TestEstimators:
 
     def test_a_mixture_is_no_gaussian(self):
         with pytest.raises(ArgumentError, match="not Gaussian"):
-            compare("thm:shuffle", FIGURE.replace(K=1), alpha=2, method="plug_in")
+            bound_and_truth("thm:shuffle", FIGURE.replace(K=1), alpha=2, method="plug_in")
 
     def test_high_orders_are_refused_not_guessed(self):
         run = Experiment(Quadratic(1.0, 40.0), np.zeros(2), 40.0, eta=0.5, sigma=1.0, b=2, K=2, scheme="full_batch")
@@ -556,7 +556,7 @@ class TestAttacks:
         with pytest.raises(ArgumentError, match="no algorithm"):
             list(campaign("cor:logistic"))
         with pytest.raises(MissingArgument, match="lam"):
-            compare("thm:convexsmooth", Setting(n=4, b=2, K=1, eta="0.1", beta=1, sigma=1, S_g=1), alpha=2)
+            bound_and_truth("thm:convexsmooth", Setting(n=4, b=2, K=1, eta="0.1", beta=1, sigma=1, S_g=1), alpha=2)
 
 
 RUN = {"n": 10, "b": 2, "K": 2, "eta": "0.02", "lam": 1, "beta": 4, "sigma": 2, "S_g": 4}
@@ -604,7 +604,7 @@ class TestCommand:
 
     def test_a_missing_letter(self):
         with pytest.raises(MissingArgument, match="alpha"):
-            compare("thm:shuffle", FIGURE.replace(K=1))
+            bound_and_truth("thm:shuffle", FIGURE.replace(K=1))
 
     def test_a_statement_without_algorithm(self, capsys):
         assert main(["simulate", "lem:recursive", *self.ARGUMENTS]) == 2
@@ -612,11 +612,11 @@ class TestCommand:
 
     def test_logistic_regression(self):
         run = Setting(n=4, b=1, K=2, eta="0.5", lam="0.5", S_g=1)
-        found = compare("cor:logistic", run, alpha=2, L=1, sigma_mul=4, classes=2, eps_norm=0, samples=20_000)
+        found = bound_and_truth("cor:logistic", run, alpha=2, L=1, sigma_mul=4, classes=2, eps_norm=0, samples=20_000)
         assert found.consistent
         assert found.exact is None
         assert found.estimate > 0
 
     def test_errors_are_of_our_family(self):
         with pytest.raises(HsdpError):
-            compare("thm:shuffle", FIGURE.replace(K=1), alpha=2, samples=True)
+            bound_and_truth("thm:shuffle", FIGURE.replace(K=1), alpha=2, samples=True)

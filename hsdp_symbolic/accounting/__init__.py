@@ -9,8 +9,8 @@
 """
 
 from .accountant import DoesNotCompose, HiddenStateAccountant
+from .bounds_over_epochs import Comparison, Crossover, compare
 from .calibrate import Calibration, Unreachable, calibrate
-from .compare import Comparison, Crossover, compare
 from .conversion import delta_at, epsilon_at
 from .guarantee import Considered, Guarantee, Margin, delta, epsilon
 from .library import training_run

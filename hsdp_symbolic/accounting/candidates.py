@@ -20,7 +20,7 @@ from ..setting import Setting
 from ..setting.letters import LETTERS, PARAMETERS
 from ..standing import described, require_standing
 from ..statement import Statement
-from .effort import NORMAL, Effort, check_work, is_long, sketch, width
+from .effort import NORMAL, Effort, certified_width, check_work, is_long, sketch
 
 if TYPE_CHECKING:
     from ..setting.arrays import Array
@@ -213,7 +213,7 @@ def apply(found: Statement, why: str, setting: Setting, steps: int | None, effor
     assert relation is not None
     if relation is Neighbouring.ADD_REMOVE:  # clipped to C = S_g/2, a gradient added or removed moves the sum by C
         setting = setting.replace(S_g=setting["S_g"] / 2)
-    return Bound(found, setting, _places(found, setting), scale, relation, why, width(found, setting, effort))
+    return Bound(found, setting, _places(found, setting), scale, relation, why, certified_width(found, setting, effort))
 
 
 def _partial_epochs(found: Statement, setting: Setting, steps: int) -> tuple[Setting, Fraction]:

@@ -79,7 +79,7 @@ def check_work(found: Statement, setting: Setting, effort: Effort) -> None:
         raise TooMuchWork(effort, work, getattr(effort, budget), long.kind.unit, remedy)
 
 
-def width(found: Statement, setting: Setting, effort: Effort) -> Fraction | None:
+def certified_width(found: Statement, setting: Setting, effort: Effort) -> Fraction | None:
     """How closely to certify it, relatively; None for what the statement itself says."""
     long = _LongStatement(found, setting) if is_long(found) else None
     if long is None or long.kind.certified_as_asked:

@@ -22,14 +22,15 @@ from .conversion import Goal, admit_order
 if TYPE_CHECKING:
     from ..setting.arrays import Array
 
-COARSE, FINE, ROUNDS = 33, 17, 9
+FIRST_LOOK, CLOSER_LOOK, ROUNDS = 33, 17, 9
+"""Orders tried at first, orders tried in each closer look, and how many closer looks there are at most."""
 FLAT = 1e-11
 """The search ends where ε varies by less than this, relatively, between neighbouring orders."""
 REACH = 4.0
 """The first look spans so many powers of ten to either side of a guess …"""
 SKETCHED_REACH = 1.0
 """… and fewer where each costs time."""
-FARTHEST = 290.0
+HIGHEST_LOG_ORDER = 290.0
 """Orders up to 1 + 10^290, so that floats do not overflow on the way."""
 SMALLEST = -14.0
 """Below 1 + 10^-14 a double does not tell an order from 1."""
@@ -58,7 +59,7 @@ class Loses(HsdpError):
         super().__init__(f"about {about:.4g} in a sketch, which is larger; not certified")
 
 
-class Curve(Protocol):
+class DivergenceByOrder(Protocol):
     """R_α as a function of the order: one bound, or a sum of several."""
 
     @property
@@ -104,7 +105,7 @@ def admit_orders(orders: object) -> tuple[Fraction | float, ...] | None:
 
 
 def best(
-    bound: Curve,
+    bound: DivergenceByOrder,
     goal: Goal,
     orders: Sequence[Fraction | float] | None = None,
     *,
@@ -131,7 +132,7 @@ def best(
     return _certified(bound, goal, found)
 
 
-def _check_promise(bound: Curve, goal: Goal, order: Fraction, beats: float) -> None:
+def _check_promise(bound: DivergenceByOrder, goal: Goal, order: Fraction, beats: float) -> None:
     """Raise `Loses` where a sketch says so."""
     import numpy as np
 
@@ -143,7 +144,7 @@ def _check_promise(bound: Curve, goal: Goal, order: Fraction, beats: float) -> N
         raise Loses(promised, order)
 
 
-def _without_order(bound: Curve, goal: Goal) -> Best | None:
+def _without_order(bound: DivergenceByOrder, goal: Goal) -> Best | None:
     """The cases in which no order is to be chosen: records without influence, δ = 0 and δ = 1."""
     if not bound.same_laws and (goal.seeks == "delta" or 0 < goal.given < 1):
         return None
@@ -153,7 +154,7 @@ def _without_order(bound: Curve, goal: Goal) -> Best | None:
     return Best(None, math.inf)
 
 
-def _certified(bound: Curve, goal: Goal, orders: Sequence[Fraction]) -> Best:
+def _certified(bound: DivergenceByOrder, goal: Goal, orders: Sequence[Fraction]) -> Best:
     """The certified value at the first of the `orders` at which the bound holds."""
     refused: HsdpError | None = None
     for order in orders:
@@ -165,7 +166,7 @@ def _certified(bound: Curve, goal: Goal, orders: Sequence[Fraction]) -> Best:
     raise refused
 
 
-def objective(bound: Curve, goal: Goal, alphas: Array) -> Array:
+def objective(bound: DivergenceByOrder, goal: Goal, alphas: Array) -> Array:
     """What is minimised (ε, or log δ), in float64; infinite where it is not known."""
     import numpy as np
 
@@ -194,7 +195,7 @@ def objective(bound: Curve, goal: Goal, alphas: Array) -> Array:
     return values
 
 
-def _by_float(bound: Curve, goal: Goal, orders: Sequence[Fraction]) -> list[Fraction]:
+def _by_float(bound: DivergenceByOrder, goal: Goal, orders: Sequence[Fraction]) -> list[Fraction]:
     """The orders, most promising first."""
     import numpy as np
 
@@ -213,9 +214,9 @@ def _by_float(bound: Curve, goal: Goal, orders: Sequence[Fraction]) -> list[Frac
     return found
 
 
-def _search(bound: Curve, goal: Goal, near: Fraction | float | None = None) -> list[float]:
+def _search(bound: DivergenceByOrder, goal: Goal, near: Fraction | float | None = None) -> list[float]:
     """log10(α − 1) for the orders to try, best first."""
-    top = min(_highest(goal), HIGHEST_SAMPLED if bound.sampled else FARTHEST)
+    top = min(_highest(goal), HIGHEST_SAMPLED if bound.sampled else HIGHEST_LOG_ORDER)
     known = bound.sketched and isinstance(near, Fraction)
     centre = min(_log10(Fraction(near) - 1) if known and near else _guess(bound, goal), top)
     search = _Search(bound, goal, top)
@@ -231,7 +232,7 @@ class _Search:
     _values: Array
     _place: int
 
-    def __init__(self, bound: Curve, goal: Goal, top: float) -> None:
+    def __init__(self, bound: DivergenceByOrder, goal: Goal, top: float) -> None:
         self._bound, self._goal, self._top = bound, goal, top
 
     def _look(self, low: float, high: float, count: int) -> None:
@@ -245,14 +246,14 @@ class _Search:
         """Move a coarse grid until the least value is inside, not at an end; the centre it has then."""
         reach = SKETCHED_REACH if self._bound.sketched else REACH
         for _ in range(200):
-            self._look(centre - reach, centre + reach, COARSE)
+            self._look(centre - reach, centre + reach, FIRST_LOOK)
             if not math.isfinite(self._values[self._place]):
                 if centre < SMALLEST:
                     break
                 centre -= 1.75 * reach  # nothing known: only small orders are cheap
             elif self._place == 0 and self._grid[0] > SMALLEST:
                 centre -= 1.75 * reach
-            elif self._place == COARSE - 1 and self._grid[-1] < self._top:
+            elif self._place == FIRST_LOOK - 1 and self._grid[-1] < self._top:
                 centre = min(centre + 1.75 * reach, self._top)
             else:
                 break
@@ -268,7 +269,7 @@ class _Search:
             low, high = self._grid[max(0, self._place - wide)], self._grid[min(last, self._place + wide)]
             if not low < high:
                 break
-            self._look(low, high, FINE)
+            self._look(low, high, CLOSER_LOOK)
             beside = self._values[max(0, self._place - 1) : self._place + 2]
             if np.all(np.isfinite(beside)) and np.ptp(beside) <= FLAT * abs(self._values[self._place]):
                 break
@@ -295,16 +296,16 @@ def _highest(goal: Goal) -> float:
     """log10 of the largest α − 1 worth trying: beyond α = 1/δ all that is added to R rises (conversion:epsilon)."""
     if goal.seeks == "delta":
         return min(HIGHEST_FOR_DELTA, SMALLEST_LOG_DELTA - _log10(goal.given)) if goal.given else HIGHEST_FOR_DELTA
-    return min(FARTHEST, _log10(1 / goal.given - 1)) if goal.conversion == "best" else FARTHEST
+    return min(HIGHEST_LOG_ORDER, _log10(1 / goal.given - 1)) if goal.conversion == "best" else HIGHEST_LOG_ORDER
 
 
-def _guess(bound: Curve, goal: Goal) -> float:
+def _guess(bound: DivergenceByOrder, goal: Goal) -> float:
     """log10(α − 1) that would be best if R_α were proportional to α."""
     import numpy as np
 
     estimate = float(bound.numeric(np.array([2.0]))[0])
     if estimate == 0:
-        return FARTHEST
+        return HIGHEST_LOG_ORDER
     slope = (Fraction(estimate) if math.isfinite(estimate) else bound.enclose(Fraction(2)).hi) / 2
     if goal.seeks == "epsilon":
         return (math.log10(-_log10(goal.given) * math.log(10) + 1) - _log10(slope)) / 2

@@ -16,7 +16,7 @@ from .candidates import check_neighbouring, check_scheme, needs_hidden_state
 from .guarantee import Guarantee, epsilon
 from .library import REPLACE_ONE_FACTOR, training_run
 from .run import TrainingRun
-from .update import Source, softmax
+from .update import SourcedConstant, softmax
 
 if TYPE_CHECKING:
     from ..statement import Statement
@@ -30,7 +30,7 @@ class LogisticPrivacy:
     guarantee: Guarantee
     composition: Guarantee
     case: str
-    sources: tuple[Source, ...]
+    sources: tuple[SourcedConstant, ...]
     run: TrainingRun
 
 
@@ -95,13 +95,13 @@ def logistic_privacy(
     )
 
 
-def _conventions(run: TrainingRun, relation: Neighbouring) -> tuple[Source, ...]:
+def _conventions(run: TrainingRun, relation: Neighbouring) -> tuple[SourcedConstant, ...]:
     setting = run.setting
     replaced = relation is Neighbouring.REPLACE_ONE
     whose = "a record is replaced" if replaced else "for a record replaced; half of it for one added"
     return (
-        Source("S_g", setting["S_g"], "convention", f"{REPLACE_ONE_FACTOR}·clip_norm: {whose}"),
-        Source("sigma_squared", setting["sigma2"], "cor:logistic", "η/2·(noise_multiplier·clip_norm/b)²"),
+        SourcedConstant("S_g", setting["S_g"], "convention", f"{REPLACE_ONE_FACTOR}·clip_norm: {whose}"),
+        SourcedConstant("sigma_squared", setting["sigma2"], "cor:logistic", "η/2·(noise_multiplier·clip_norm/b)²"),
     )
 
 

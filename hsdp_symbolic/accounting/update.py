@@ -50,7 +50,7 @@ WHAT_HELPS = (
 
 
 @dataclass(frozen=True)
-class Source:
+class SourcedConstant:
     """A constant of the run, and the statement (or the convention) it comes from."""
 
     name: str
@@ -70,7 +70,7 @@ class Footing:
     setting: Setting
     provides: frozenset[Asks]
     why: str
-    sources: tuple[Source, ...] = ()
+    sources: tuple[SourcedConstant, ...] = ()
     assumed_by_you: tuple[str, ...] = ()
     lacks: str = ""
     helps: str = ""
@@ -145,13 +145,13 @@ class ScalarLoss:
     def footing(self, setting: Setting, load: Fraction = Fraction(1)) -> Footing:
         regulariser = setting["lam"] if "lam" in setting else Fraction(0)
         given: dict[str, object] = {"kappa": self.curvature, "L": self.feature_norm, "bias": int(self.bias)}
-        smooth = load * statement(SCALAR).exact(setting, **given)
+        smooth = load * standing_statement(SCALAR).exact(setting, **given)
         spelled = f"κ·(L² + {int(self.bias)})" + ("" if load == 1 else f", times {load}") + " and λ added"
         return Footing(
             setting.replace(beta=smooth + regulariser),
             EVERYTHING,
             f"clipped gradients of a scalar-output loss with the regulariser outside the clip ({SCALAR})",
-            (Source("beta", smooth + regulariser, SCALAR, f"smoothness of the clipped loss: {spelled}"),),
+            (SourcedConstant("beta", smooth + regulariser, SCALAR, f"smoothness of the clipped loss: {spelled}"),),
             (
                 f"every record's loss is φ(x·θ), φ convex with a {self.curvature}-Lipschitz derivative, and "
                 f"‖x‖ ≤ {float(self.feature_norm):.9g}" + (" before a 1 is appended" if self.bias else ""),
@@ -177,7 +177,7 @@ class SoftmaxLoss:
             return self._lacking(setting, "without weight_decay nothing pulls the clipped update together", told)
         given: dict[str, object] = {"classes": self.classes, "L": self.feature_norm}
         try:
-            smooth = load * (statement(SOFTMAX).exact(setting, **given) - setting["lam"]) + setting["lam"]
+            smooth = load * (standing_statement(SOFTMAX).exact(setting, **given) - setting["lam"]) + setting["lam"]
         except HypothesisError:
             return self._by_rate(setting, load, told)
         return Footing(
@@ -185,8 +185,8 @@ class SoftmaxLoss:
             EVERYTHING,
             f"{TWO_CLASSES if self.classes == 2 else NEVER_BITES} ({SOFTMAX})",
             (
-                Source("lam", setting["lam"], SOFTMAX, "strong convexity: that of the regulariser"),
-                Source("beta", smooth, SOFTMAX, f"smoothness: {statement(SOFTMAX).title}"),
+                SourcedConstant("lam", setting["lam"], SOFTMAX, "strong convexity: that of the regulariser"),
+                SourcedConstant("beta", smooth, SOFTMAX, f"smoothness: {standing_statement(SOFTMAX).title}"),
             ),
             told,
         )
@@ -200,14 +200,14 @@ class SoftmaxLoss:
         if rate <= 0:
             problem = f"with {self.classes} classes clipping may make the update expand"
             return self._lacking(setting, problem, told)
-        smooth = statement("prop:smooth").exact(setting, L=self.feature_norm) + setting["lam"]
+        smooth = standing_statement("prop:smooth").exact(setting, L=self.feature_norm) + setting["lam"]
         return Footing(
             setting.replace(lam=rate, beta=smooth),
             ONLY_CONTRACTION,
             f"{MAY_BITE} ({label})",
             (
-                Source("lam", rate, label, "the update is (1 − ηλ)-Lipschitz with this λ, rounded down"),
-                Source("beta", smooth, "prop:smooth", "and λ added"),
+                SourcedConstant("lam", rate, label, "the update is (1 − ηλ)-Lipschitz with this λ, rounded down"),
+                SourcedConstant("beta", smooth, "prop:smooth", "and λ added"),
             ),
             told,
         )
@@ -249,7 +249,7 @@ class VouchedLipschitz:
             setting.replace(lam=modulus, beta=modulus),
             ONLY_CONTRACTION,
             f"an update you vouch to be {self.constant}-Lipschitz",
-            (Source("lam", modulus, "your word", "(1 − constant)/η; β plays no part"),),
+            (SourcedConstant("lam", modulus, "your word", "(1 − constant)/η; β plays no part"),),
             told,
         )
 
@@ -328,7 +328,7 @@ def admit_loss(loss: object) -> Update | None:
     )
 
 
-def statement(label: str) -> Statement:
+def standing_statement(label: str) -> Statement:
     """A statement whose proof stands."""
     return require_standing(registered(label))
 
@@ -338,7 +338,7 @@ def _best_rate(setting: Setting, L: Fraction) -> tuple[str, Fraction]:
     found = []
     for label in RATES:
         try:
-            found.append((label, Fraction(statement(label).enclose(setting, L=L).decimals(12)[0])))
+            found.append((label, Fraction(standing_statement(label).enclose(setting, L=L).decimals(12)[0])))
         except HsdpError:  # a step too long for the statement, or a value too close to 0 to tell
             found.append((label, Fraction(0)))
     return max(found, key=lambda pair: pair[1])
@@ -354,7 +354,7 @@ def _remedies(setting: Setting, L: Fraction) -> str:
         if _best_rate(setting.replace(eta=rate), L)[1] > 0:
             return f"use {', or '.join([f'learning_rate <= {float(rate):.3g}', *found])}"
     lost = setting["lam"] - max(
-        statement(f"{SOFTMAX}:{name}").enclose(setting, L=L).lo for name in ("active", "active_clip")
+        standing_statement(f"{SOFTMAX}:{name}").enclose(setting, L=L).lo for name in ("active", "active_clip")
     )
     return f"use {', or '.join([f'weight_decay > {float(lost):.4g} (with a small step)', *found])}"
 
@@ -362,7 +362,7 @@ def _remedies(setting: Setting, L: Fraction) -> str:
 def never_bites(clip: Fraction, feature_norm: Fraction) -> bool:
     """Whether no gradient of softmax regression, with however many classes, is longer than `clip`."""
     try:
-        statement(SOFTMAX).exact(Setting(lam=1, S_g=2 * clip), classes=3, L=feature_norm)
+        standing_statement(SOFTMAX).exact(Setting(lam=1, S_g=2 * clip), classes=3, L=feature_norm)
     except HypothesisError:
         return False
     return True
@@ -374,7 +374,7 @@ def gradient_bound(feature_norm: Fraction) -> str:
     from ..evaluate.enclosure import value_of
     from ..evaluate.program import compile_expression
 
-    ((_, expression),) = statement("prop:smooth").also
+    ((_, expression),) = standing_statement("prop:smooth").also
     found = value_of(compile_expression(undisplay(expression)), {"L": feature_norm})
     nearest = Fraction(f"{float(found.hi):.6g}")
     return f"{float(nearest):.6g}" if never_bites(nearest, feature_norm) else found.decimals(6)[1]

@@ -22,7 +22,7 @@ from .observe_loader import LoaderObserver, random_state
 PLAIN = {"momentum": 0, "maximize": False}
 """What a group of torch.optim.SGD must say for the step θ ← θ − lr·(g + weight_decay·θ); what else it says (dampening
 and Nesterov without momentum, the choice of a kernel) changes nothing."""
-CLIPPING = {DPOptimizer: "flat", DPPerLayerOptimizer: "per_layer"}
+CLIPPING_OF = {DPOptimizer: "flat", DPPerLayerOptimizer: "per_layer"}
 PER_RECORD = ("hooks", "functorch", "ew")
 """Ways to compute gradients that keep one for every record."""
 _NOT_SEEN = {
@@ -34,7 +34,7 @@ _NOT_SEEN = {
 
 
 @dataclass(frozen=True)
-class Step:
+class ObservedUpdate:
     """One update, but for the records it used."""
 
     noise_multiplier: Any
@@ -55,7 +55,7 @@ def refuse_unseen(*, grad_sample_mode: Any = "hooks", clipping: Any = "flat", ra
         raise ArgumentError("rand_on_empty", rand_on_empty, problem, "use rand_on_empty=False")
     if grad_sample_mode not in PER_RECORD:
         raise ArgumentError("grad_sample_mode", grad_sample_mode, _NOT_SEEN["ghost"], "use grad_sample_mode='hooks'")
-    if clipping not in CLIPPING.values():
+    if clipping not in CLIPPING_OF.values():
         why = _NOT_SEEN.get(clipping, "it is not known what it does")
         raise ArgumentError("clipping", clipping, why, "use clipping='flat'")
 
@@ -71,22 +71,22 @@ class OptimizerObserver:
         layer: LayerObserver | None,
         fail: Callable[[HsdpError], None],
     ) -> None:
-        if type(optimizer) not in CLIPPING:
+        if type(optimizer) not in CLIPPING_OF:
             kind = type(optimizer).__name__
             words = next((words for name, words in _NOT_SEEN.items() if name in kind.lower()), "it is not known here")
             raise ArgumentError("optimizer", kind, words, "use clipping='flat' in one process")
         self.optimizer, self.loader, self.layer, self.fail = optimizer, loader, layer, fail
-        self.clipping = CLIPPING[type(optimizer)]
+        self.clipping = CLIPPING_OF[type(optimizer)]
         self.optimiser_type = type(optimizer.original_optimizer)
         self.is_sgd = self.optimiser_type is torch.optim.SGD
-        self.runs: list[tuple[Step, int]] = []
+        self.runs: list[tuple[ObservedUpdate, int]] = []
         """What was done, and how many times in a row."""
         self.uneven_samples = False
         """Whether the layer took gradients of other records than steps have used."""
         self._noise: set[bytes] = set()
         self._parts: list[int] = []
         self._clips: set[Any] = set()
-        self._next: Step | None = None
+        self._next: ObservedUpdate | None = None
         self._weights = list(getattr(module, "_module", module).parameters())
         """All there are: what this optimiser does not train must not change at all."""
         self._after: list[Any] | None = None
@@ -128,7 +128,7 @@ class OptimizerObserver:
         if self.layer is not None and self.layer.take_samples() != records:
             self.uneven_samples = True
         mean = optimizer.loss_reduction == "mean"
-        self._next = Step(
+        self._next = ObservedUpdate(
             noise_multiplier=_number(optimizer.noise_multiplier),
             max_grad_norm=next(iter(clips)),
             divisor=optimizer.expected_batch_size * optimizer.accumulated_iterations if mean else 1,
@@ -225,7 +225,7 @@ def _clip_norms(optimizer: Any) -> Any:
     return _number(optimizer.max_grad_norm)
 
 
-def _noise_per_clip(step: Step, clipping: str) -> Fraction:
+def _noise_per_clip(step: ObservedUpdate, clipping: str) -> Fraction:
     """Per layer, Opacus' total norm is rounded; should it be below the root of the sum of squares, noise is less."""
     noise = to_fraction("noise_multiplier", step.noise_multiplier)
     if clipping == "flat":

@@ -89,7 +89,7 @@ def observe(
         n=loader.n,
         order=loader.order.value,
         orders=loader.distinct_orders,
-        scheme=scheme_of(loader, declared),
+        scheme=observed_scheme(loader, declared),
         sample_rate=loader.sample_rate,
         passes=len(trained),
         whole_passes=sum(found.whole for found in trained),
@@ -109,7 +109,7 @@ def observe(
     )
 
 
-def scheme_of(loader: LoaderObserver, declared: Scheme | None) -> Scheme:
+def observed_scheme(loader: LoaderObserver, declared: Scheme | None) -> Scheme:
     """What the batches of a run are accounted for as; several orders of which some repeat have no name of their own."""
     trained = loader.trained
     if loader.order is Order.POISSON:

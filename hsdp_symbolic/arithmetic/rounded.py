@@ -19,7 +19,7 @@ from .doubles import require_nearest
 
 UNIT = 2.0**-53
 """The largest relative error of one rounding."""
-REACH = 200.0
+TANGENT_BEYOND = 200.0
 """Beyond this exponent a mixture continues along its tangent, whose slope is 1 to 50 digits."""
 _DEGREE = 12
 _TRIED = 19
@@ -78,7 +78,7 @@ def expm1_bounds(x: Array) -> tuple[Array, Array]:
     return e - pad, e + pad
 
 
-class LogMix(NamedTuple):
+class LogMixBounds(NamedTuple):
     """Bounds on a log-mixture, and on the share of it that its larger term has."""
 
     below: Array
@@ -87,17 +87,17 @@ class LogMix(NamedTuple):
     share_above: Array
 
 
-def log_mix(weight: tuple[Any, Any], gap: Array) -> LogMix:
+def log_mix_bounds(weight: tuple[Any, Any], gap: Array) -> LogMixBounds:
     """Bounds on log(1 + w·(e^gap − 1)), for gap ≥ 0 and any 0 ≤ w ≤ 1 between the two given.
 
     A positive weight is at least 10⁻³⁰, so that beyond gap = 200 the slope is 1 − 10⁻⁵⁶ or more, and never over 1.
     The share of the larger term is that slope, (w + x)/(1 + x) with x = w·(e^gap − 1).
     """
-    near = np.minimum(gap, REACH)
+    near = np.minimum(gap, TANGENT_BEYOND)
     beyond = gap - near
     low, high = expm1_bounds(near)
     low, high = low * weight[0] * (1 - 4 * UNIT), high * weight[1] * (1 + 4 * UNIT)
-    guess = np.minimum(np.log1p(0.5 * (low + high)), REACH)
+    guess = np.minimum(np.log1p(0.5 * (low + high)), TANGENT_BEYOND)
     under, over = expm1_bounds(guess)
     rise = np.maximum(high - under, 0.0) / (1.0 + under)
     fall = np.maximum(over - low, 0.0) / (1.0 + low)
@@ -105,4 +105,4 @@ def log_mix(weight: tuple[Any, Any], gap: Array) -> LogMix:
     below = (guess + np.where(low > 0, beyond, 0.0)) - fall * (1 + 8 * UNIT)
     least = (low + weight[0]) / (1.0 + low) * (1 - 4 * UNIT)
     most = np.where((beyond > 0) & (high > 0), 1.0, (high + weight[1]) / (1.0 + high) * (1 + 4 * UNIT))
-    return LogMix(np.maximum(below * (1 - 4 * UNIT), 0.0), above * (1 + 4 * UNIT), least, most)
+    return LogMixBounds(np.maximum(below * (1 - 4 * UNIT), 0.0), above * (1 + 4 * UNIT), least, most)

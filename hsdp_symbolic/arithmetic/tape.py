@@ -18,7 +18,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 Array = npt.NDArray[Any]
 Source = Callable[[Any], Array]
-CHUNK = 1 << 15
+ELEMENTS_AT_ONCE = 1 << 15
 """Elements per piece: the few buffers alive at a time then stay in the second-level cache."""
 
 
@@ -200,11 +200,11 @@ class _Player:
         self._bound: dict[Any, tuple[list[Any], list[Any]]] = {}
 
     def fill(self, out: Array, arrays: list[Array]) -> None:
-        if out.size <= CHUNK:
+        if out.size <= ELEMENTS_AT_ONCE:
             self._fill_piece(out, arrays)
             return
         axis = next(a for a, length in enumerate(out.shape) if length > 1)
-        length = max(1, CHUNK * out.shape[axis] // out.size)
+        length = max(1, ELEMENTS_AT_ONCE * out.shape[axis] // out.size)
         for start in range(0, out.shape[axis], length):
             window = (slice(None),) * axis + (slice(start, start + length),)
             self.fill(out[window], [array[window] if array.shape[axis] > 1 else array for array in arrays])

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
 
-from .example import EXAMPLE
+from .example import EXAMPLE_EVAL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def _parser() -> _Parser:
     parser = _Parser(
         prog="hsdp",
         description="Hidden-state differential privacy: derive, verify and evaluate the theorems of Ye & Shokri.",
-        epilog=f"example: {EXAMPLE}",
+        epilog=f"example: {EXAMPLE_EVAL}",
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"hsdp {__version__}")

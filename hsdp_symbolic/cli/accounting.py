@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 from ..errors import ArgumentError
 from ..setting.letters import PARAMETERS
 from .common import Command
-from .guarantee import by_composition, json_number, record, report, rounded_up
+from .guarantee import as_json, by_composition, json_number, report, rounded_up
 
 if TYPE_CHECKING:
     from ..accounting import Comparison, Guarantee, TrainingRun
 
-LETTERS = (*(letter.name for letter in PARAMETERS), "sigma_squared")
-COUNTS = ("batch_size", "steps", "epochs", "divisor", "classes")
+RUN_OPTIONS = (*(letter.name for letter in PARAMETERS), "sigma_squared")
+WHOLE_OPTIONS = ("batch_size", "steps", "epochs", "divisor", "classes")
 LIBRARY = {
     "noise_multiplier": "noise standard deviation over the clip norm",
     "max_grad_norm": "norm gradients are clipped to; replacing a record then has sensitivity S_g = twice that",
@@ -42,7 +42,7 @@ COMMON = ("n", "lam", "beta")
 """What both ways of describing a run share."""
 OPTIONS = ("scheme", "delta", "epsilon", "orders", "neighbouring", "effort", "leftover", "bias")
 _INTEGER = re.compile(r"[+-]?\d{1,40}", re.ASCII)
-SCHEMES = "fixed, shuffle, reshuffle, without_replacement, full_batch or poisson"
+SCHEMES_IN_WORDS = "fixed, shuffle, reshuffle, without_replacement, full_batch or poisson"
 EXAMPLE_RUN = "--n 50 --b 2 --K 40 --eta 0.02 --lam 1 --beta 4 --sigma 2 --S_g 4"
 EXAMPLE_CLIPPED = (
     "--n 1344 --batch-size 64 --epochs 15 --learning-rate 0.5 --weight-decay 0.01 --noise-multiplier 8 "
@@ -86,7 +86,7 @@ def _add(command: Command, name: str, run: Any, *wanted: str) -> argparse.Argume
     }
     for option in wanted:
         sub.add_argument(f"--{option}", metavar="X", help=meanings[option])
-    sub.add_argument("--scheme", metavar="S", help=f"how batches are made: {SCHEMES}")
+    sub.add_argument("--scheme", metavar="S", help=f"how batches are made: {SCHEMES_IN_WORDS}")
     sub.add_argument("--neighbouring", metavar="R", help="replace_one or add_remove (default for poisson)")
     sub.add_argument("--orders", metavar="A,A,…", help="use only these Rényi orders (default: the best of all)")
     sub.add_argument(
@@ -115,12 +115,12 @@ def _add(command: Command, name: str, run: Any, *wanted: str) -> argparse.Argume
 
 def _given(arguments: argparse.Namespace) -> dict[str, Any]:
     """What the command line says, and below it what the file says."""
-    names = (*LETTERS, *LIBRARY, *OPTIONS)
+    names = (*RUN_OPTIONS, *LIBRARY, *OPTIONS)
     found = _read(arguments.file, names) if arguments.file else {}
     for name in names:
         value = getattr(arguments, name, None)
         if value is not None:
-            is_count = name in COUNTS and _INTEGER.fullmatch(value)
+            is_count = name in WHOLE_OPTIONS and _INTEGER.fullmatch(value)
             found[name] = int(value) if is_count else value
     if isinstance(found.get("orders"), str):
         found["orders"] = [part.strip() for part in found["orders"].split(",")]
@@ -147,14 +147,14 @@ def _wanted(given: dict[str, Any], *names: str) -> dict[str, Any]:
     """The options every guarantee needs; one that is missing is an error."""
     for name in names:
         if given.get(name) is None:
-            examples = {"scheme": f"--scheme {SCHEMES}", "delta": "--delta 1e-5", "epsilon": "--epsilon 1"}
+            examples = {"scheme": f"--scheme {SCHEMES_IN_WORDS}", "delta": "--delta 1e-5", "epsilon": "--epsilon 1"}
             raise ArgumentError(name, None, "not given", f"pass {examples[name]}")
     return {name: given[name] for name in (*names, "neighbouring", "orders", "effort") if given.get(name) is not None}
 
 
 def _split(given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """The run in the paper's letters or in the libraries' names, whichever was used."""
-    letters = {name: given[name] for name in LETTERS if name in given}
+    letters = {name: given[name] for name in RUN_OPTIONS if name in given}
     library = {name: given[name] for name in LIBRARY if name in given}
     if not library:
         return letters, {}
@@ -236,7 +236,7 @@ def _calibrate(arguments: argparse.Namespace) -> int:
         fields = {
             found.solve_for: found.value if isinstance(found.value, int) else _written(found.value),
             "target_epsilon": found.target_epsilon,
-            **record(found.guarantee),
+            **as_json(found.guarantee),
             "monotone": found.monotone,
             "every": found.every,
         }
@@ -274,16 +274,16 @@ def _compare(arguments: argparse.Namespace) -> int:
         epochs = [int(part) if _INTEGER.fullmatch(part) else part for part in parts]
     if arguments.plot:
         from ..files import require_writable
-        from ..plots.comparison import check_format
+        from ..plots.bounds_over_epochs import check_format
 
         check_format(arguments.plot)
         require_writable(arguments.plot)
     found = compare(_run(given), **wanted, epochs=epochs)
     if arguments.plot:
         from ..files import write_atomically
-        from ..plots.comparison import check_format, draw
+        from ..plots.bounds_over_epochs import check_format, draw_bounds
 
-        write_atomically(arguments.plot, draw(found, check_format(arguments.plot)))
+        write_atomically(arguments.plot, draw_bounds(found, check_format(arguments.plot)))
     if arguments.json:
         fields = {
             "scheme": found.scheme,
@@ -333,6 +333,6 @@ def _table(found: Comparison) -> None:
 
 def _print(arguments: argparse.Namespace, found: Guarantee) -> None:
     if arguments.json:
-        print(json.dumps(record(found), ensure_ascii=False))
+        print(json.dumps(as_json(found), ensure_ascii=False))
     else:
         report(found)

@@ -30,7 +30,7 @@ def json_number(value: Any) -> Any:
     return number if math.isfinite(number) else str(number)
 
 
-def record(found: Guarantee) -> dict[str, Any]:
+def as_json(found: Guarantee) -> dict[str, Any]:
     return {
         "epsilon": json_number(found.epsilon),
         "lower": json_number(found.lower),

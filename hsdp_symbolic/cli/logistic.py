@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 from ..errors import ArgumentError
 from . import accounting
 from .common import Command
-from .guarantee import json_number, record, report, rounded_up
+from .guarantee import as_json, json_number, report, rounded_up
 
 if TYPE_CHECKING:
     from ..accounting.regression import LogisticPrivacy
     from ..examples.logistic import Trained
 
-PARAMETERS = {
+LOGISTIC_OPTIONS = {
     "n": (("--n",), "number of records"),
     "classes": (("--classes",), "number of classes"),
     "feature_norm": (("--feature-norm", "--L"), "norm features are clipped to, before a 1 is appended"),
@@ -27,9 +27,9 @@ PARAMETERS = {
     "epochs": (("--epochs", "--K"), "number of epochs of n/b updates"),
     "noise_multiplier": (("--noise-multiplier",), "noise standard deviation over the clip norm"),
 }
-COUNTS = ("n", "classes", "batch_size", "epochs", "seed", "divisor")
+WHOLE_LOGISTIC_OPTIONS = ("n", "classes", "batch_size", "epochs", "seed", "divisor")
 _INTEGER = re.compile(r"[+-]?\d{1,40}", re.ASCII)
-EXAMPLE = (
+EXAMPLE_LOGISTIC = (
     "hsdp logistic --n 2000 --classes 2 --feature-norm 1 --clip 0.5 --lam 0.05 --eta 0.5 --batch 100 --epochs 30 "
     "--noise-multiplier 10 --delta 1e-5"
 )
@@ -37,12 +37,15 @@ EXAMPLE = (
 
 def register(command: Command) -> None:
     sub = command("logistic", _logistic)
-    sub.epilog = f"example: {EXAMPLE}"
-    for name, (flags, meaning) in PARAMETERS.items():
+    sub.epilog = f"example: {EXAMPLE_LOGISTIC}"
+    for name, (flags, meaning) in LOGISTIC_OPTIONS.items():
         sub.add_argument(*flags, dest=name, metavar="X", help=meaning)
     sub.add_argument("--delta", metavar="X", help="probability with which epsilon may be exceeded, e.g. 1e-5")
     sub.add_argument(
-        "--scheme", default="shuffle", metavar="S", help=f"how batches are made: {accounting.SCHEMES} (default shuffle)"
+        "--scheme",
+        default="shuffle",
+        metavar="S",
+        help=f"how batches are made: {accounting.SCHEMES_IN_WORDS} (default shuffle)",
     )
     sub.add_argument("--leftover", metavar="W", help="if b does not divide n: dropped, partial, blank or repeated")
     sub.add_argument("--divisor", metavar="X", help="what sums of gradients are divided by, if not the batch size")
@@ -55,11 +58,11 @@ def register(command: Command) -> None:
 
 
 def _logistic(arguments: argparse.Namespace) -> int:
-    given = {name: _number(name, getattr(arguments, name)) for name in PARAMETERS}
+    given = {name: _number(name, getattr(arguments, name)) for name in LOGISTIC_OPTIONS}
     given = {name: value for name, value in given.items() if value is not None}
     if arguments.demo:
         return _demonstrate(arguments, given)
-    for name, (flags, meaning) in PARAMETERS.items():
+    for name, (flags, meaning) in LOGISTIC_OPTIONS.items():
         if name not in given:
             raise ArgumentError(name, None, f"not given ({meaning})", f"pass {flags[0]}, or try --demo")
     if arguments.delta is None:
@@ -83,7 +86,7 @@ def _logistic(arguments: argparse.Namespace) -> int:
 
 def _number(name: str, text: str | None) -> Any:
     """A count as an int; anything else as the text it is."""
-    return int(text) if text is not None and name in COUNTS and _INTEGER.fullmatch(text) else text
+    return int(text) if text is not None and name in WHOLE_LOGISTIC_OPTIONS and _INTEGER.fullmatch(text) else text
 
 
 def _demonstrate(arguments: argparse.Namespace, given: dict[str, Any]) -> int:
@@ -127,7 +130,7 @@ def _print_example(parameters: dict[str, Any], found: Trained) -> None:
 
 
 def _record(found: LogisticPrivacy) -> dict[str, Any]:
-    return record(found.guarantee) | {
+    return as_json(found.guarantee) | {
         "composition": json_number(found.composition.epsilon),
         "case": found.case,
         "constants": [

@@ -35,13 +35,13 @@ def register(command: Command) -> None:
 
 
 def _simulate(arguments: argparse.Namespace) -> int:
-    from ..experiment.bound_and_truth import compare
+    from ..experiment.bound_and_truth import bound_and_truth
     from ..setting import Setting
 
     given = letters(arguments)
     names = [letter.name for letter in PARAMETERS] + ["sigma_squared"]
     run = Setting(**{name: given.pop(name) for name in names if name in given})
-    found = compare(
+    found = bound_and_truth(
         arguments.label,
         run,
         samples=arguments.samples,

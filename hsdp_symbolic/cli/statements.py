@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import ArgumentError
 from ..setting.letters import ARGUMENTS, PARAMETERS
 from .common import Command, add_letters, letters
-from .example import EXAMPLE
+from .example import EXAMPLE_EVAL
 
 if TYPE_CHECKING:
     from ..setting import Setting
@@ -29,7 +29,7 @@ def register(command: Command) -> None:
     show.add_argument("--fresh", action="store_true", help="verify every step now, whatever is remembered")
 
     evaluate = command("eval", _eval)
-    evaluate.epilog = f"example: {EXAMPLE}"
+    evaluate.epilog = f"example: {EXAMPLE_EVAL}"
     evaluate.add_argument("label", metavar="LABEL", help="the paper's label, e.g. thm:strconvexsmooth")
     add_letters(evaluate)
     evaluate.add_argument("--engine", default="arb", metavar="E", help="arb (default), mpmath, or both (must overlap)")

@@ -21,7 +21,7 @@ import numpy as np
 from ..arithmetic.scaled import LogQ, Scaled, is_one, log_q
 from ..arithmetic.tape import Tape, Traced, bound
 from ..errors import OutsideDoubleRange
-from ..functions.interface import BoundFunction, Part, Parts
+from ..functions.interface import BoundFunction, Parts, ProgramArgument
 from ..setting.arrays import Array, Samples
 from .enclosure import certainly, exact, value_of
 from .program import Program
@@ -234,20 +234,20 @@ class Float64:
             return self._tape.read(function)
         return float(function(self._values))
 
-    def evaluate(self, part: Part, values: Mapping[str, Any]) -> Array:
+    def evaluate(self, part: ProgramArgument, values: Mapping[str, Any]) -> Array:
         return evaluate(_program(part), values)
 
-    def evaluate_raw(self, part: Part, values: Mapping[str, Any]) -> Array:
+    def evaluate_raw(self, part: ProgramArgument, values: Mapping[str, Any]) -> Array:
         return evaluate_raw(_program(part), values)
 
-    def exact_or_array(self, part: Part, values: Mapping[str, Any]) -> Fraction | Array:
+    def exact_or_array(self, part: ProgramArgument, values: Mapping[str, Any]) -> Fraction | Array:
         needed = {name: values[name] for name in part.leaves}
         if any(isinstance(value, Samples) for value in needed.values()):
             return evaluate(_program(part), needed)
         return exact(_program(part), needed)
 
     def stepper(
-        self, part: Part, start: Mapping[str, float], values: Mapping[str, Any]
+        self, part: ProgramArgument, start: Mapping[str, float], values: Mapping[str, Any]
     ) -> tuple[dict[str, Array], Callable[[], Array]]:
         needed = {leaf: values[leaf] for leaf in part.leaves if leaf not in start}
         shape = np.broadcast_shapes(*(value.array.shape for value in needed.values() if isinstance(value, Samples)))
@@ -261,7 +261,7 @@ class Float64:
         return state, tape.stepper(result, [inputs[name] for name in state], everything)
 
 
-def _program(part: Part) -> Program:
+def _program(part: ProgramArgument) -> Program:
     assert isinstance(part, Program)
     return part
 

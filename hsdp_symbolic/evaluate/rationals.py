@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from ..errors import ExactTooLarge, NotRational
-from ..functions.interface import BoundFunction, Part, Parts
+from ..functions.interface import BoundFunction, Parts, ProgramArgument
 
 ARGUMENT_BITS = 2**20
 """The longest exact number a function is computed from."""
@@ -68,7 +68,7 @@ class Rationals:
         left, right, then, otherwise = parts
         return (then if left.run(self, values) == right.run(self, values) else otherwise).run(self, values)
 
-    def exactly(self, part: Part, values: Mapping[str, Any]) -> Fraction:
+    def exactly(self, part: ProgramArgument, values: Mapping[str, Any]) -> Fraction:
         found: Fraction = part.run(Rationals(ARGUMENT_BITS), values)
         return found
 

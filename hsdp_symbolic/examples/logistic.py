@@ -20,7 +20,7 @@ from ..setting.arrays import Array
 from ..setting.gate import to_fraction
 
 DELTA = "1e-5"
-FEATURES = 4
+NUMBER_OF_FEATURES = 4
 SPREAD = 0.35
 """Standard deviation of the features around the centre of their class; centres have norm 1."""
 TEST_RECORDS = 4000
@@ -59,7 +59,7 @@ class Trained:
 def make_data(*, n: int, classes: int, rng: np.random.Generator) -> Array:
     """Records of Gaussian clusters around orthonormal centres: features, then the one-hot label."""
     labels = rng.integers(classes, size=n)
-    centres = np.zeros((classes, max(FEATURES, classes)))
+    centres = np.zeros((classes, max(NUMBER_OF_FEATURES, classes)))
     centres[np.arange(classes), np.arange(classes)] = 1
     features = centres[labels] + SPREAD * rng.standard_normal((n, centres.shape[1]))
     records: Array = np.concatenate([features, np.eye(classes)[labels]], axis=1)
@@ -123,7 +123,7 @@ def demonstrate(*, seed: int = 0, runs: int = 5, delta: Any = DELTA, **parameter
         lam=numbers["lam"],
         radius=numbers["feature_norm"],
         clip=numbers["clip_norm"],
-        features=max(FEATURES, given["classes"]),
+        features=max(NUMBER_OF_FEATURES, given["classes"]),
         classes=given["classes"],
     )
     start, *streams = np.random.default_rng(seed).spawn(runs + 2)

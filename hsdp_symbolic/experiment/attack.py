@@ -26,15 +26,15 @@ from ..evaluate.program import compile_expression
 from ..functions.shift_control import ShiftControl
 from ..setting import Setting
 from ..statement import Statement
-from .batches import SCHEMES
+from .batches import SIMULATED
 from .hit_patterns import count_patterns, quadratic_law
 from .renyi import Mixture, grid_divergence, mixture_divergence
 from .simulate import Experiment
 
-Order = int | str | Fraction
+OrderLike = int | str | Fraction
 Real = TypeVar("Real", Fraction, float)
 
-SAMPLED = ("without_replacement", "reshuffle")
+DRAWN_ANEW = ("without_replacement", "reshuffle")
 """Schemes that draw anew, so that the law has as many components as there are patterns of hits."""
 FEW_PATTERNS = 64
 """So many components are enumerated and certified; more are done by densities on a grid."""
@@ -90,7 +90,7 @@ def _series(x: Real, count: Real) -> Real:
     return count if x == 1 else (1 - x ** int(count)) / (1 - x)
 
 
-def divergence(instance: Instance, run: Setting, alpha: Order) -> Enclosure:
+def divergence(instance: Instance, run: Setting, alpha: OrderLike) -> Enclosure:
     """The divergence of order α of an instance, certified, the larger of the two ways round."""
     first, second = law(instance, run)
     if len(first.parts) == 1:
@@ -100,13 +100,13 @@ def divergence(instance: Instance, run: Setting, alpha: Order) -> Enclosure:
     return max(found, key=lambda each: each.hi)
 
 
-def worst_instance(label: str, run: Setting, alpha: Order, *, place: int | None = None, seed: int = 0) -> Instance:
+def worst_instance(label: str, run: Setting, alpha: OrderLike, *, place: int | None = None, seed: int = 0) -> Instance:
     """The instance with the largest divergence a coordinate search over curvatures finds, from several beginnings.
 
     Under shuffling the records carry their curvature along, so all batches have the same. A start with variance is
     tried too (it only adds to the noise, so a point wins).
     """
-    scheme = scheme_of(label)
+    scheme = scheme_to_attack(label)
     batches = 1 if scheme == "full_batch" else int(run["n"] // run["b"])
     least = run["lam"] if _is_strongly_convex(label) else Fraction(0)
     most = run["beta"]
@@ -147,10 +147,10 @@ def targets() -> dict[str, str]:
 
 def is_target(found: Statement) -> bool:
     """Whether a statement bounds the last iterate of an algorithm we can run."""
-    return found.scheme in SCHEMES and found.kind != "law"
+    return found.scheme in SIMULATED and found.kind != "law"
 
 
-def scheme_of(label: str) -> str:
+def scheme_to_attack(label: str) -> str:
     if label not in labels() or not is_target(found := statement(label)):
         raise ArgumentError("label", label, "no algorithm to attack it with", f"use {', '.join(targets())}")
     return found.scheme
@@ -194,7 +194,7 @@ class Attack:
         return float(self.bound.hi) / self.found if self.found else math.inf
 
 
-def bound_of(label: str, run: Setting, alpha: Order, place: int | None, expr: Expr | None = None) -> Enclosure:
+def bound_of(label: str, run: Setting, alpha: OrderLike, place: int | None, expr: Expr | None = None) -> Enclosure:
     """The certified value of a statement (or of a changed expression of it) at a setting."""
     found = statement(label)
     batches = int(run["n"] // run["b"])
@@ -206,19 +206,19 @@ def bound_of(label: str, run: Setting, alpha: Order, place: int | None, expr: Ex
     return enclose(compile_expression(expr), values, rtol=found.rtol)
 
 
-def attack(label: str, run: Setting, alpha: Order, *, place: int | None = None, expr: Expr | None = None) -> Attack:
+def attack(label: str, run: Setting, alpha: OrderLike, *, place: int | None = None, expr: Expr | None = None) -> Attack:
     """Search for an instance whose exact divergence exceeds the bound; `expr` attacks a changed bound instead."""
-    scheme = scheme_of(label)
+    scheme = scheme_to_attack(label)
     place = place if scheme == "fixed" else None
     if scheme == "fixed" and place is None:
         place = 0
     bound = bound_of(label, run, alpha, place, expr)
     shown = f"{run}, alpha = {alpha}"
-    if scheme in SAMPLED and count_patterns(run, scheme) <= FEW_PATTERNS:
+    if scheme in DRAWN_ANEW and count_patterns(run, scheme) <= FEW_PATTERNS:
         curvature, worst = _enumerated(run, Fraction(alpha), scheme)
         what = f"{scheme}, all patterns of hits, curvature {float(curvature):g}"
         return Attack(label, shown, bound, float(worst.hi), what, worst.lo > bound.hi)
-    if scheme in SAMPLED:
+    if scheme in DRAWN_ANEW:
         value, error = _sampled(run, float(Fraction(alpha)), scheme)
         return Attack(label, shown, bound, value, "sampled quadratic, on a grid", value - 10 * error > float(bound.hi))
     instance = worst_instance(label, run, alpha, place=place)
@@ -322,7 +322,7 @@ def campaign(label: str | None = None) -> Iterator[Campaign]:
 
 
 def _places(label: str, run: Setting) -> tuple[int | None, ...]:
-    return tuple(sorted({0, int(run["n"] // run["b"]) - 1})) if scheme_of(label) == "fixed" else (None,)
+    return tuple(sorted({0, int(run["n"] // run["b"]) - 1})) if scheme_to_attack(label) == "fixed" else (None,)
 
 
 def _admits(label: str, run: Setting, alpha: int, place: int | None) -> bool:
@@ -330,15 +330,15 @@ def _admits(label: str, run: Setting, alpha: int, place: int | None) -> bool:
         return False
     try:
         bound_of(label, run, alpha, place)
-        scheme = scheme_of(label)
-        if scheme in SAMPLED and count_patterns(run, scheme) > FEW_PATTERNS:
+        scheme = scheme_to_attack(label)
+        if scheme in DRAWN_ANEW and count_patterns(run, scheme) > FEW_PATTERNS:
             _sampled(run, float(alpha), scheme)
     except (HypothesisError, ArgumentError, NoEstimate):
         return False
     return True
 
 
-EPOCHS = (1, 5, 10, 25, 40, None)
+TIGHTNESS_EPOCHS = (1, 5, 10, 25, 40, None)
 """K of the tightness table; None stands for the limit of many epochs (300 for convex loss, where there is none)."""
 
 
@@ -348,9 +348,9 @@ def tightness(chosen: tuple[str, ...] | None = None, alpha: int = 15) -> list[di
     for label in chosen or targets():
         if label == "cor:logistic":
             continue  # the bound of thm:shuffle in other letters
-        for place in (0, 24) if scheme_of(label) == "fixed" else (None,):
+        for place in (0, 24) if scheme_to_attack(label) == "fixed" else (None,):
             row: dict[str, str | float | None] = {"label": label, "j0": place}
-            for epochs in EPOCHS:
+            for epochs in TIGHTNESS_EPOCHS:
                 run = FIGURE.replace(K=10**4 if epochs is None else epochs)
                 row[f"K={epochs or '∞'}"] = _ratio(label, run, alpha, place, limit=epochs is None)
             rows.append(row)
@@ -363,10 +363,10 @@ def _ratio(label: str, run: Setting, alpha: int, place: int | None, *, limit: bo
         return None
     if label.endswith(":limit") and not limit:
         return None
-    if (scheme := scheme_of(label)) in SAMPLED:
+    if (scheme := scheme_to_attack(label)) in DRAWN_ANEW:
         settled = run.replace(K=300) if limit else run  # the law has settled by then, to all digits of the ratio
         return float(bound_of(label, run, alpha, None).hi) / _sampled(settled, float(alpha), scheme)[0]
-    enough = 3000 if scheme_of(label) == "full_batch" else 300  # epochs after which the start is forgotten
+    enough = 3000 if scheme_to_attack(label) == "full_batch" else 300  # epochs after which the start is forgotten
     searched = run.replace(K=enough) if limit else run
     if limit and label == "balle2019":
         return math.inf  # composition grows with every epoch

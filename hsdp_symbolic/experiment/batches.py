@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-SCHEMES = ("fixed", "shuffle", "reshuffle", "without_replacement", "full_batch")
+SIMULATED = ("fixed", "shuffle", "reshuffle", "without_replacement", "full_batch")
 
 Places = npt.NDArray[np.int64]
 Hits = Literal[True] | slice | Places | None  # type: ignore[explicit-any]  # a slice has no simpler type

@@ -15,7 +15,7 @@ from ..errors import ArgumentError, HsdpError, MissingArgument
 from ..setting import Setting
 from ..setting.gate import admit
 from ..setting.letters import LETTERS
-from .attack import SAMPLED, Instance, bound_of, divergence, scheme_of
+from .attack import DRAWN_ANEW, Instance, bound_of, divergence, scheme_to_attack
 from .losses import ClippedLogistic, Quadratic
 from .renyi import Estimate, from_samples, grid_divergence, plug_in, rao_blackwell
 from .simulate import Chains, Experiment, simulate
@@ -24,7 +24,7 @@ METHODS = ("rao_blackwell", "samples", "plug_in")
 
 
 @dataclass(frozen=True)
-class Comparison:
+class BoundAndTruth:
     """Estimate with interval, exact value where it is known, certified bound, and bound over exact (or estimate)."""
 
     label: str
@@ -48,7 +48,7 @@ class Comparison:
         return self.bound >= (self.ci[0] if self.exact is None else self.exact)
 
 
-def compare(
+def bound_and_truth(
     label: str,
     run: Setting,
     *,
@@ -58,17 +58,17 @@ def compare(
     method: str = "rao_blackwell",
     level: float = 0.95,
     **letters: object,
-) -> Comparison:
+) -> BoundAndTruth:
     """Simulate the algorithm of a statement at a setting, `samples` chains on each of the two datasets.
 
     The estimate is of R_α(neighbour ‖ original); the exact value is the larger of the two ways round.
 
     >>> run = Setting(n=10, b=2, K=2, eta="0.02", lam=1, beta=4, sigma=2, S_g=4)
-    >>> found = compare("thm:shuffle", run, alpha=2, samples=20_000, seed=1)
+    >>> found = bound_and_truth("thm:shuffle", run, alpha=2, samples=20_000, seed=1)
     >>> found.consistent, found.exact_by
     (True, 'certified mixture')
     """
-    scheme = scheme_of(label)
+    scheme = scheme_to_attack(label)
     if method not in METHODS:
         raise ArgumentError("method", method, "no such estimator", f"use {', '.join(METHODS)}")
     if "alpha" not in letters:
@@ -90,7 +90,7 @@ def compare(
     found = _estimate(method, first, second, float(order), experiment.noise, level)
     exact, by = (None, "not known") if label == "cor:logistic" else _exact(run, scheme, place, order, experiment)
     against = found.value if exact is None else exact
-    return Comparison(
+    return BoundAndTruth(
         label=label,
         scheme=scheme,
         method=found.method,
@@ -171,7 +171,7 @@ def _estimate(method: str, first: Chains, second: Chains, alpha: float, noise: f
 
 
 def _exact(run: Setting, scheme: str, place: int, order: Fraction, experiment: Experiment) -> tuple[float | None, str]:
-    if scheme in SAMPLED:
+    if scheme in DRAWN_ANEW:
         try:
             return grid_divergence(experiment, float(order)).value, "densities on a grid"
         except HsdpError:

@@ -15,7 +15,7 @@ RANDOM_SCHEMES = ("shuffle", "reshuffle", "without_replacement")
 MAX_PATTERNS = 1024
 
 Pattern = tuple[int, ...]
-Pass = tuple[tuple[Fraction, Pattern], ...]
+Outcomes = tuple[tuple[Fraction, Pattern], ...]
 """What one pass may bring, and with what chance."""
 
 
@@ -40,11 +40,11 @@ def patterns(run: Setting, scheme: str) -> Iterator[tuple[Fraction, Pattern]]:
         raise ArgumentError("scheme", scheme, f"not a random scheme with at most {MAX_PATTERNS} patterns", remedy)
     batches, epochs, rate = int(run["n"] // run["b"]), int(run["K"]), run["b"] / run["n"]
     if scheme == "without_replacement":
-        draw: Pass = ((1 - rate, (0,)), (rate, (1,)))
+        draw: Outcomes = ((1 - rate, (0,)), (rate, (1,)))
         passes = [draw] * (batches * epochs)
     else:
         places = [(rate, tuple(int(j == place) for j in range(batches))) for place in range(batches)]
-        once: Pass = (*places, (1 - rate * batches, (0,) * batches))  # the last: left out
+        once: Outcomes = (*places, (1 - rate * batches, (0,) * batches))  # the last: left out
         passes = [once] * (1 if scheme == "shuffle" else epochs)
     for chosen in product(*passes):
         chance = prod((share for share, _ in chosen), start=Fraction(1))

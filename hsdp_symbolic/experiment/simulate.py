@@ -18,10 +18,10 @@ import numpy.typing as npt
 
 from ..errors import ArgumentError, HsdpError
 from ..progress import Ticker
-from .batches import SCHEMES, Batches, Hits, Places
+from .batches import SIMULATED, Batches, Hits, Places
 from .losses import Array, Loss, finite, measure
 
-CHUNK = 16384
+CHAINS_AT_ONCE = 16384
 """Chains that are run together: a chunk's few arrays stay in the cache."""
 MAX_CHAINS = 10**9
 Start = npt.ArrayLike | Callable[[np.random.Generator, int, int], npt.ArrayLike]
@@ -69,8 +69,8 @@ class Experiment:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not 0 < value < np.inf:
                 raise ArgumentError(name, value, "not a positive finite number", "give e.g. 0.02")
-        if self.scheme not in SCHEMES:
-            raise ArgumentError("scheme", self.scheme, "no such batch scheme", f"use {', '.join(SCHEMES)}")
+        if self.scheme not in SIMULATED:
+            raise ArgumentError("scheme", self.scheme, "no such batch scheme", f"use {', '.join(SIMULATED)}")
         if self.scheme == "full_batch" and self.b != self.n:
             raise ArgumentError("b", self.b, "a full batch has all records", f"give b = {self.n}")
         if self.b > self.n:
@@ -152,7 +152,7 @@ def simulate(
     jobs = os.cpu_count() or 1 if jobs is None else jobs
     _require_count("jobs", jobs, low=1, high=1024)
     # Where all records differ every chain has a permutation of its own: fewer at a time.
-    chunk = CHUNK if experiment.background is not None else max(64, min(CHUNK, 2**21 // experiment.n))
+    chunk = CHAINS_AT_ONCE if experiment.background is not None else max(64, min(CHAINS_AT_ONCE, 2**21 // experiment.n))
     sizes = [min(chunk, chains - begin) for begin in range(0, chains, chunk)]
     last = np.empty((chains, experiment.dimension))
     kept = np.empty_like(last) if centres else None

@@ -19,7 +19,7 @@ from functools import cache, partial
 from typing import Any
 
 from ..arithmetic.engines import SeriesArb, Unbounded
-from .interface import Balls, Part, Pointwise, Values
+from .interface import Balls, Pointwise, ProgramArgument, Values
 
 DIRECT_TERMS = 32
 """Terms of a mean that are added one by one before anything cleverer is tried."""
@@ -27,7 +27,7 @@ MOST_ONE_BY_ONE = 100
 """Stretches of DIRECT_TERMS terms that may resist being summed as a block."""
 
 
-def sum_of_exponentials(over: Balls, body: Part, values: Values, index: str, first: int, last: int) -> Any:
+def sum_of_exponentials(over: Balls, body: ProgramArgument, values: Values, index: str, first: int, last: int) -> Any:
     """Σ e^body over index = first, …, last, for first > DIRECT_TERMS, by arb; close to its working precision."""
     total_of = partial(_sum_of_range, over, body, values, index)
     if not any(issubclass(function, Pointwise) and function.has_two_forms for function in body.functions()):
@@ -51,7 +51,9 @@ def sum_of_exponentials(over: Balls, body: Part, values: Values, index: str, fir
     return total_of(first, near - 1, switched=False) + between + total_of(beyond, last, switched=True)
 
 
-def _sum_of_range(over: Balls, body: Part, values: Values, index: str, first: int, last: int, *, switched: bool) -> Any:
+def _sum_of_range(
+    over: Balls, body: ProgramArgument, values: Values, index: str, first: int, last: int, *, switched: bool
+) -> Any:
     """Σ e^body over a range in which a function of two forms keeps one of them.
 
     A block whose polynomial loses too many digits to cancellation is halved. Where the body has sunk below the

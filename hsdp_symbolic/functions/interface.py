@@ -31,7 +31,7 @@ Values = Mapping[str, Any]
 """The value of every letter, in whatever form the view computes with."""
 
 
-class Part(Protocol):
+class ProgramArgument(Protocol):
     """An argument that arrives as a program (`evaluate.program.Program`)."""
 
     leaves: frozenset[str]
@@ -66,7 +66,7 @@ class Arithmetic(Protocol):
     def power_bits(self, base: Fraction, k: int) -> int:
         """About how many bits base^k has."""
 
-    def exactly(self, part: Part, values: Values) -> Fraction:
+    def exactly(self, part: ProgramArgument, values: Values) -> Fraction:
         """An argument as an exact number."""
 
 
@@ -113,17 +113,17 @@ class Doubles(Protocol):
     def whole(self, function: Callable[[Values], Array], parts: Parts) -> Any:
         """`function` of the values of all letters: computed from whole arrays, not piece by piece."""
 
-    def evaluate(self, part: Part, values: Values) -> Array:
+    def evaluate(self, part: ProgramArgument, values: Values) -> Array:
         """A program over arrays; never an infinity or a NaN."""
 
-    def evaluate_raw(self, part: Part, values: Values) -> Array:
+    def evaluate_raw(self, part: ProgramArgument, values: Values) -> Array:
         """A program over arrays, whatever comes out."""
 
-    def exact_or_array(self, part: Part, values: Values) -> Any:
+    def exact_or_array(self, part: ProgramArgument, values: Values) -> Any:
         """An exact number where no array is involved, else an array."""
 
     def stepper(
-        self, part: Part, start: Mapping[str, float], values: Values
+        self, part: ProgramArgument, start: Mapping[str, float], values: Values
     ) -> tuple[dict[str, Array], Callable[[], Array]]:
         """Arrays for the names in `start`, and a function that evaluates the program at their current contents."""
 

@@ -13,7 +13,7 @@ from ..errors import TooManySteps
 from ..setting.arrays import Array, Samples
 from ..symbols import alpha_minus_1
 from .exponential_sums import DIRECT_TERMS, sum_of_exponentials
-from .interface import Balls, Binding, Doubles, Part, Parts, Printer, Rules, Trend, Values, agree, flip
+from .interface import Balls, Binding, Doubles, Parts, Printer, ProgramArgument, Rules, Trend, Values, agree, flip
 from .recursion import MOST_STEPS_IN_BALLS, MOST_STEPS_IN_DOUBLES
 
 _BLOCK = 1 << 14
@@ -96,7 +96,7 @@ def _rest(over: Balls, exponent: Any, parts: Parts, values: Values, done: int, c
     return None
 
 
-def _array(over: Doubles, body: Part, index: str, counts: Fraction | Array, values: Values) -> Array:
+def _array(over: Doubles, body: ProgramArgument, index: str, counts: Fraction | Array, values: Values) -> Array:
     if isinstance(counts, Fraction):
         return _mean(over, body, index, int(counts), values)
     distinct = np.unique(counts)
@@ -108,7 +108,7 @@ def _array(over: Doubles, body: Part, index: str, counts: Fraction | Array, valu
     return out
 
 
-def _mean(over: Doubles, body: Part, index: str, count: int, values: Values) -> Array:
+def _mean(over: Doubles, body: ProgramArgument, index: str, count: int, values: Values) -> Array:
     """For a body that does not increase with the index."""
     widened = {
         name: Samples(value.array[..., None], value.least, value.greatest) if isinstance(value, Samples) else value

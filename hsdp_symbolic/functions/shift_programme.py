@@ -19,7 +19,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from ..arithmetic.doubles import double_above, double_below
-from ..arithmetic.rounded import UNIT, log_mix, require_nearest_arrays
+from ..arithmetic.rounded import UNIT, log_mix_bounds, require_nearest_arrays
 from ..errors import ArgumentError, TooManySteps
 from ..progress import Ticker
 from ..setting.arrays import Array
@@ -233,7 +233,7 @@ class _Above(_Side):
         second = self._removed(self._fresh, self._missed)
         larger = first >= second
         base, gap = np.minimum(first, second), np.abs(first - second) * _UP
-        mixed = log_mix(self._weights(batch, larger), gap).above
+        mixed = log_mix_bounds(self._weights(batch, larger), gap).above
         self._fresh = (base + mixed) * _UP
 
     def close(self) -> None:
@@ -288,7 +288,7 @@ class _Below(_Side):
         second, climb = self._removed(self._fresh, self._missed)
         larger = first >= second
         base, gap = np.minimum(first, second), np.abs(first - second) * _DOWN
-        mixed = log_mix(self._weights(batch, larger), gap)
+        mixed = log_mix_bounds(self._weights(batch, larger), gap)
         top, bottom = np.where(larger, rise, climb), np.where(larger, climb, rise)
         slope = self._q * (mixed.share_below * top + (1 - mixed.share_below) * bottom)
         # A line turned about its point by a wrong slope stays below if it is lowered by the error times its length.

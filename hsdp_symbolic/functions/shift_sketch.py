@@ -15,7 +15,7 @@ from ..setting.arrays import Array
 from .shift_programme import SETTLED, Programme, grid
 from .sketch import Table
 
-POINTS = 128
+SKETCH_POINTS = 128
 STEPS_IN_FULL = 4000
 """Longer programmes are sketched on half as many points."""
 _STEEPEST = 500.0
@@ -34,7 +34,7 @@ def _table(q: Fraction, rate: Fraction, batches: int) -> Table:
 
 def values_by_epoch(costs: Array, shape: Programme) -> Array:
     """W₀(0), one row per cost, after 1, 2, … epochs or until all rows have settled."""
-    points = POINTS if shape.steps_that_matter <= STEPS_IN_FULL else POINTS // 2
+    points = SKETCH_POINTS if shape.steps_that_matter <= STEPS_IN_FULL else SKETCH_POINTS // 2
     passes, ticker, found = _Passes(costs, shape, points), Ticker(), []
     for epoch in range(shape.epochs):
         passes.epoch()

@@ -42,7 +42,7 @@ from .fixed_order import EPOCHS, MIRONOV, ORDER, STEP_COST, TWO_BATCHES
 from .lsi import STRONGLY_CONVEX
 
 POISSON = Terms(Neighbouring.ADD_REMOVE, Released.EVERY, Asks.NOTHING)
-BALLE = "Balle et al. 2019, Theorem 5"
+BALLE_5 = "Balle et al. 2019, Theorem 5"
 
 
 @cache
@@ -53,7 +53,7 @@ def balle() -> Statement:
     d.cite(
         "One pass, the record in batch j0: ε is α·2L²/v for the last batch, and before it "
         "α·2L²/((N−j0−1)·v)·(1−2ηβλ/(β+λ))^((N−j0)/2) (witness: the last batch, the Gaussian mechanism with shift 2L).",
-        BALLE,
+        BALLE_5,
         Identity(alpha * theirs, gaussian.renyi().subs(a, 2 * L)),
     )
     d.identity(

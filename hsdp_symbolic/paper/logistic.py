@@ -54,8 +54,8 @@ from .shuffle import shuffled
 
 SMOOTHNESS = (L**2 + 1) / 2
 NEVER_CLIPS = S_g**2 >= 8 * (L**2 + 1)
-STEP = eta < 2 / (SMOOTHNESS + 2 * lam)
-CLIPPING = Or(classes <= 2, NEVER_CLIPS)
+STEP_SIZE = eta < 2 / (SMOOTHNESS + 2 * lam)
+CLIPPING_KEEPS_CONVEX = Or(classes <= 2, NEVER_CLIPS)
 
 
 @cache
@@ -159,7 +159,7 @@ def clipped() -> Statement:
         relation="<=",
         expr=expr,
         shown=d.printed(expr, Plus(Over(L**2 + 1, 2), lam)),
-        hypotheses=(CLIPPING,),
+        hypotheses=(CLIPPING_KEEPS_CONVEX,),
         steps=d.steps,
         uses=("prop:smooth",),
         assumes=(FEATURES, "per-example gradients of the unregularised loss are clipped to S_g/2, then λθ is added"),
@@ -329,7 +329,7 @@ def _contraction(label: str, norm: Expr, why: str, convexity: Expr, rests_on: st
         relation=">=",
         expr=expr,
         shown=d.printed(expr, Over(gained, Plus(1, sqrt(square)))),
-        hypotheses=(eta * lam < 1, STEP),
+        hypotheses=(eta * lam < 1, STEP_SIZE),
         steps=d.steps,
         uses=("prop:smooth", rests_on),
         assumes=(FEATURES, "per-example gradients of the unregularised loss are clipped to S_g/2, then λθ is added"),
@@ -366,7 +366,7 @@ def corollary() -> Statement:
         expr=expr,
         shown=d.printed(expr, shown, first_epoch=undisplay(first), index=j),
         also=((r"\varepsilon_0^{j}(\alpha)", first),),
-        hypotheses=(ORDER, EPOCHS, TWO_BATCHES, STEP, CLIPPING),
+        hypotheses=(ORDER, EPOCHS, TWO_BATCHES, STEP_SIZE, CLIPPING_KEEPS_CONVEX),
         steps=d.steps,
         uses=("thm:shuffle", "prop:smooth_strcvx_clip"),
         terms=Terms(Neighbouring.REPLACE_ONE, Released.LAST, Asks.SOFTMAX),

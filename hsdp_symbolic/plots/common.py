@@ -8,9 +8,9 @@ from ..errors import ArgumentError
 from ..setting import Setting
 from ..setting.parameters import PARAMETER_NAMES
 from ..statement import Statement
-from .describe import Curve, Exact, Request, Style, View
+from .describe import Curve, CurveView, Exact, Request, Style
 
-PAPER = Setting(n=50, b=2, eta="0.02", lam=1, beta=4, sigma=2, S_g=4)
+PAPER_SETTING = Setting(n=50, b=2, eta="0.02", lam=1, beta=4, sigma=2, S_g=4)
 ORDERS = (Fraction(15), Fraction(10))
 """The paper's orders, in the order of its colours: purple, blue."""
 MOST_EPOCHS = 1000
@@ -31,7 +31,7 @@ def setting(request: Request, epochs: int) -> tuple[Setting, tuple[Fraction, ...
         )
     if request.as_printed and not request.plain:
         raise ArgumentError("as-printed", True, "the paper printed its own setting only", "leave the letters alone")
-    run = PAPER.replace(K=epochs).replace(**request.changes)
+    run = PAPER_SETTING.replace(K=epochs).replace(**request.changes)
     if run["K"] > MOST_EPOCHS:
         raise ArgumentError(
             "K", int(run["K"]), "a figure has a point for every epoch", f"choose K <= {MOST_EPOCHS}, or use `hsdp eval`"
@@ -62,7 +62,7 @@ def curve(
     j0: int | None = None,
     at: tuple[Exact, ...] | None = None,
     over: str = "K",
-    view: View = "bound",
+    view: CurveView = "bound",
     leaves: bool = False,
 ) -> Curve:
     """A bound over 0 … K epochs (or `at` others), for the batch j0 where there is one; the curve's fields by name."""
@@ -73,13 +73,13 @@ def curve(
 
 def order_text(order: Fraction) -> str:
     """`α = 15`, for labels."""
-    return rf"$\alpha={plain(order)}$"
+    return rf"$\alpha={decimal_text(order)}$"
 
 
-def plain(value: Fraction) -> str:
+def decimal_text(value: Fraction) -> str:
     """A rational as decimal text where that is exact, as a fraction where not.
 
-    >>> plain(Fraction(1, 50)), plain(Fraction(40)), plain(Fraction(1, 3))
+    >>> decimal_text(Fraction(1, 50)), decimal_text(Fraction(40)), decimal_text(Fraction(1, 3))
     ('0.02', '40', '1/3')
     """
     rest, places = value.denominator, 0
@@ -98,4 +98,4 @@ def plain(value: Fraction) -> str:
 def setting_text(run: Setting) -> str:
     """The setting in one line, for captions."""
     names = {"eta": "η", "lam": "λ", "beta": "β", "sigma": "σ", "sigma_squared": "σ²"}
-    return ", ".join(f"{names.get(k, k)} = {plain(Fraction(v))}" for k, v in run.exact_strings().items())
+    return ", ".join(f"{names.get(k, k)} = {decimal_text(Fraction(v))}" for k, v in run.exact_strings().items())

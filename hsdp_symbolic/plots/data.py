@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 
 from ..progress import Ticker
 from ..setting import Setting
-from .common import curve, plain
+from .common import curve, decimal_text
 from .describe import Description, Panel, Style
 from .values import as_text, values
 
@@ -36,7 +36,7 @@ def panel_table(panel: Panel, ticker: Ticker | None = None) -> str:
     ]
     rows = [",".join([letter, *(each.name for each in panel.curves)])]
     for x in sorted(set[Fraction]().union(*columns)):
-        rows.append(",".join([plain(x), *(column.get(x, "") for column in columns)]))
+        rows.append(",".join([decimal_text(x), *(column.get(x, "") for column in columns)]))
     return "\n".join(rows) + "\n"
 
 
@@ -83,6 +83,6 @@ def paper_name(run: Setting, order: Fraction) -> str:
     >>> paper_name(Setting(n=50, b=2, K=40, eta="0.02", lam=1, beta=4, sigma=2, S_g=4), Fraction(15))
     'k=40_a=15_l=1_e=0.02_g=4_s=2_n=50_b=2.csv'
     """
-    known = {name: plain(Fraction(text)) for name, text in run.exact_strings().items()}
-    known |= {"alpha": plain(order), "sigma": known.get("sigma") or f"sqrt({known.get('sigma_squared')})"}
+    known = {name: decimal_text(Fraction(text)) for name, text in run.exact_strings().items()}
+    known |= {"alpha": decimal_text(order), "sigma": known.get("sigma") or f"sqrt({known.get('sigma_squared')})"}
     return "_".join(f"{short}={known[name].replace('/', 'over')}" for short, name in _LETTERS) + ".csv"

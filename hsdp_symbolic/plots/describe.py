@@ -11,9 +11,11 @@ from ..setting import Setting
 from ..setting.gate import Number
 from ..statement import Statement
 
+FORMATS = ("pdf", "png", "svg")
+"""What a picture may be written as."""
 Width = Literal["thin", "thick"]
 Dash = Literal["solid", "dashed", "dotted", "dashdot"]
-View = Literal["bound", "continued", "worst"]
+CurveView = Literal["bound", "continued", "worst"]
 Exact = int | Fraction
 Place = Literal["best", "upper left", "upper right", "lower right", "center right"]
 
@@ -43,7 +45,7 @@ class Curve:
     style: Style = Style()
     legend: str = ""
     over: str = "K"
-    view: View = "bound"
+    view: CurveView = "bound"
     leaves: bool = False
     """Whether the curve may leave the frame: it has no say in where the axis ends."""
 

@@ -29,7 +29,7 @@ from PIL.PngImagePlugin import PngInfo
 from ..errors import ArgumentError
 from ..progress import Ticker
 from .data import panel_table
-from .describe import Curve, Description, Line, Panel, Regions, Style, Text
+from .describe import FORMATS, Curve, Description, Line, Panel, Regions, Style, Text
 from .values import as_double, values
 
 PALETTES = {
@@ -38,7 +38,6 @@ PALETTES = {
     # Okabe and Ito's set, told apart with any common colour vision.
     "colour-blind": ("#d55e00", "#0072b2", "#009e73", "#cc79a7", "#595959"),
 }
-FORMATS = ("pdf", "png", "svg")
 _WIDTHS = {"thin": 0.7, "thick": 1.4}
 _DASHES = {"solid": "solid", "dashed": (0, (4, 3)), "dotted": (0, (1.4, 2)), "dashdot": (0, (5, 2, 1.2, 2))}
 _MARKERS = ("", "o", "s", "^", "D")
@@ -137,7 +136,7 @@ def _small(stream: io.BytesIO) -> bytes:
     return result.getvalue()
 
 
-def digest(figure: Description) -> str:
+def numbers_digest(figure: Description) -> str:
     """A fingerprint of the numbers a figure shows; stored inside the files, so that a stale one can be told."""
     tables = "\n".join(panel_table(panel) for panel in figure.panels)
     return hashlib.sha256(f"{figure.name}\n{figure.caption}\n{tables}".encode()).hexdigest()
@@ -145,7 +144,7 @@ def digest(figure: Description) -> str:
 
 def _metadata(figure: Description, wanted: str) -> dict[str, str | None]:
     """Title and fingerprint, and no date."""
-    numbers = f"numbers sha256:{digest(figure)}"
+    numbers = f"numbers sha256:{numbers_digest(figure)}"
     if wanted == "pdf":
         return {"Title": figure.title, "Subject": numbers, "Creator": "hsdp figures", "CreationDate": None}
     if wanted == "svg":

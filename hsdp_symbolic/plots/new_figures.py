@@ -18,15 +18,15 @@ from .common import (
     SAMPLED,
     SHUFFLE,
     curve,
+    decimal_text,
     last_batch,
     order_text,
-    plain,
     setting,
     setting_text,
 )
 from .describe import Curve, Line, Panel, Regions, Request, Style, Text
 from .figure import Figure
-from .values import FARTHEST, as_double, crossover, value
+from .values import LAST_EPOCH_TRIED, as_double, crossover, value
 
 if TYPE_CHECKING:
     from ..setting.arrays import Array
@@ -82,9 +82,9 @@ def tightness(request: Request) -> Figure:
     return Figure(
         name="tightness",
         title="Each theorem against the exact law",
-        caption=f"Bounds at α = {plain(order)} and the divergence of real instances of the algorithm: the exact law of "
-        "the quadratic loss (exact:fixed_order, exact:full_batch), and the worst instance found by a search over "
-        f"quadratic losses whose curvature differs from batch to batch (`hsdp attack`). {setting_text(run)}.",
+        caption=f"Bounds at α = {decimal_text(order)} and the divergence of real instances of the algorithm: the exact "
+        "law of the quadratic loss (exact:fixed_order, exact:full_batch), and the worst instance found by a search "
+        f"over quadratic losses whose curvature differs from batch to batch (`hsdp attack`). {setting_text(run)}.",
         panels=panels,
         size=(6.75, 6.6),
         columns=2,
@@ -120,7 +120,8 @@ def crossing(request: Request) -> Figure:
             ours = curve(label, run, order, style, legend, j0=j0)
             curves.append(ours)
             first = crossover(label, run, tuple(ours.arguments.items()))
-            found.append(f"{label} at α = {plain(order)}: {f'K = {first}' if first else f'none up to K = {FARTHEST}'}")
+            where = f"K = {first}" if first else f"none up to K = {LAST_EPOCH_TRIED}"
+            found.append(f"{label} at α = {decimal_text(order)}: {where}")
             if first and first <= run["K"]:
                 height = as_double(value(ours, first))
                 crossed.append(Text(first, height, f"$K={first}$", dot=True, offset=(4, -7), colour=style.colour))
@@ -314,8 +315,8 @@ def sharper(request: Request) -> Figure:
     return Figure(
         name="sharper",
         title="Figure 2 with sharper bounds",
-        caption=f"The frame of the paper's Figure 2 at α = {plain(order)}: its bounds (thin), composition (dashed) and "
-        f"bounds sharper than the paper's (bold). {setting_text(run)}.",
+        caption=f"The frame of the paper's Figure 2 at α = {decimal_text(order)}: its bounds (thin), composition "
+        f"(dashed) and bounds sharper than the paper's (bold). {setting_text(run)}.",
         notes=(
             "The shift-control curves are upper values of a dynamic programme on a grid, every rounding accounted for; "
             "the paper has no bound for batches reshuffled every epoch.",

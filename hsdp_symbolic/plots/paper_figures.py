@@ -22,9 +22,9 @@ from .common import (
     SAMPLED,
     SHUFFLE,
     curve,
+    decimal_text,
     last_batch,
     order_text,
-    plain,
     setting,
     setting_text,
 )
@@ -51,7 +51,7 @@ def introduction(request: Request) -> Figure:
     panel = Panel(
         curves,
         xlabel="Training Epochs",
-        ylabel=rf"$\varepsilon$ in $(\alpha={plain(order)}, \varepsilon)$-Rényi Differential Privacy",
+        ylabel=rf"$\varepsilon$ in $(\alpha={decimal_text(order)}, \varepsilon)$-Rényi Differential Privacy",
         legend="above",
     )
     if request.plain:
@@ -75,8 +75,8 @@ def introduction(request: Request) -> Figure:
     return Figure(
         name="intro",
         title="Figure of Section 1",
-        caption=f"ε over training epochs, order α = {plain(order)}: shuffled once (thm:shuffle), fixed order and last "
-        f"mini-batch (thm:strconvexsmooth), composition (mironov2019). {setting_text(run)}.",
+        caption=f"ε over training epochs, order α = {decimal_text(order)}: shuffled once (thm:shuffle), fixed order "
+        f"and last mini-batch (thm:strconvexsmooth), composition (mironov2019). {setting_text(run)}.",
         panels=(panel,),
         notes=(
             "The paper's ticks at 0.04, 0.08 and 0.12 are labelled 0.05, 0.10 and 0.15; here they are labelled with "

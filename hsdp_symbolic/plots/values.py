@@ -16,20 +16,20 @@ from ..progress import Ticker
 from ..proof.algebra import close_sums
 from ..setting import Setting
 from ..statement import Statement
+from .common import COMPOSED
 from .describe import Curve, Exact
 
-COMPOSITION = "mironov2019"
 ZERO = Enclosure(Fraction(0), Fraction(0))
 DIGITS = 17
-RTOL = Fraction("1e-24")
+PLOTTED_RTOL = Fraction("1e-24")
 """Narrow enough that 17 digits do not depend on the engine, a tie apart."""
-FARTHEST = 10_000
+LAST_EPOCH_TRIED = 10_000
 """Epochs within which a crossover is looked for."""
 
 
 def values(curve: Curve, ticker: Ticker | None = None) -> list[Enclosure]:
     """The enclosure of every point of a curve, in order."""
-    if curve.view == "bound" and (source := _find(curve.source)).within_reach(RTOL) > RTOL:
+    if curve.view == "bound" and (source := _find(curve.source)).within_reach(PLOTTED_RTOL) > PLOTTED_RTOL:
         return _on_a_grid(source, curve)
     found = []
     for done, point in enumerate(curve.at):
@@ -60,7 +60,7 @@ def _on_a_grid(source: Statement, curve: Curve) -> list[Enclosure]:
 
 @cache
 def _bound(source: str | Statement, run: Setting, arguments: tuple[tuple[str, Exact], ...]) -> Enclosure:
-    return _find(source).enclose_at(run, dict(arguments), rtol=_find(source).within_reach(RTOL))
+    return _find(source).enclose_at(run, dict(arguments), rtol=_find(source).within_reach(PLOTTED_RTOL))
 
 
 @cache
@@ -69,7 +69,7 @@ def _continued(source: str | Statement, run: Setting, arguments: tuple[tuple[str
     found, chosen = _find(source), dict(arguments)
     epochs = Fraction(chosen.pop("K"))
     admitted = found._admit(run.replace(K=1), chosen)
-    return enclose(compile_expression(close_sums(found.expr)), {**admitted, "K": epochs}, rtol=RTOL)
+    return enclose(compile_expression(close_sums(found.expr)), {**admitted, "K": epochs}, rtol=PLOTTED_RTOL)
 
 
 @cache
@@ -116,9 +116,9 @@ def crossover(label: str, run: Setting, arguments: tuple[tuple[str, Exact], ...]
 
     chosen = dict(arguments)
     composed = {"alpha": chosen["alpha"]}
-    epochs = np.arange(1, FARTHEST + 1)
+    epochs = np.arange(1, LAST_EPOCH_TRIED + 1)
     bound = statement(label).numeric(run, K=epochs, **chosen)
-    other = statement(COMPOSITION).numeric(run, K=epochs, **composed)
+    other = statement(COMPOSED).numeric(run, K=epochs, **composed)
     above = np.flatnonzero(~(bound < other))
     if len(above) == len(epochs) or (len(above) and above[-1] == len(epochs) - 1):
         return None
@@ -126,7 +126,7 @@ def crossover(label: str, run: Setting, arguments: tuple[tuple[str, Exact], ...]
     for epoch, below in ((first, True), (first - 1, False)):
         if epoch >= 1:
             one = statement(label).enclose_at(run, {"K": epoch, **chosen})
-            two = statement(COMPOSITION).enclose_at(run, {"K": epoch, **composed})
+            two = statement(COMPOSED).enclose_at(run, {"K": epoch, **composed})
             if not (one.hi < two.lo if below else one.lo >= two.hi):
                 raise ArgumentError(
                     "K", epoch, f"{label} and composition cannot be told apart there", "change the setting a little"

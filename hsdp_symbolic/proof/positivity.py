@@ -21,7 +21,7 @@ from sympy.polys.polyerrors import BasePolynomialError
 from ..symbols import x0
 from .checks import ALL_PARAMETERS, Check, Evidence, Method, Verdict
 
-Terms = dict[tuple[int, ...], int]
+Coefficients = dict[tuple[int, ...], int]
 """Exponents of x₀, …, x_n → coefficient."""
 Proof = tuple[Any, ...]
 """("power", k), or ("cut", i, j, proof for x_i > x_j, for x_j > x_i, for x_i = x_j)."""
@@ -29,7 +29,7 @@ Proof = tuple[Any, ...]
 MAX_POWER, MAX_CUTS, MAX_TRIED = 6, 4, 1000
 
 
-def check(terms: Terms, proof: Proof) -> bool:
+def check(terms: Coefficients, proof: Proof) -> bool:
     """Whether `proof` shows a homogeneous polynomial with integer coefficients to be positive."""
     if proof[0] == "power":
         for _ in range(proof[1]):
@@ -41,7 +41,7 @@ def check(terms: Terms, proof: Proof) -> bool:
     return check(above, first) and check(below, second) and check(level, between)
 
 
-def _shift(terms: Terms, i: int, j: int) -> Terms:
+def _shift(terms: Coefficients, i: int, j: int) -> Coefficients:
     """x_i replaced by x_i + x_j."""
     shifted: list[tuple[tuple[int, ...], int]] = []
     for exponents, coefficient in terms.items():
@@ -54,8 +54,8 @@ def _shift(terms: Terms, i: int, j: int) -> Terms:
     return _collect(shifted)
 
 
-def _collect(pairs: Iterator[tuple[tuple[int, ...], int]] | list[tuple[tuple[int, ...], int]]) -> Terms:
-    total: Terms = {}
+def _collect(pairs: Iterator[tuple[tuple[int, ...], int]] | list[tuple[tuple[int, ...], int]]) -> Coefficients:
+    total: Coefficients = {}
     for exponents, coefficient in pairs:
         total[exponents] = total.get(exponents, 0) + coefficient
     return total
@@ -92,7 +92,7 @@ class Certified:
     """A polynomial over the positive orthant with a certificate of its positivity: plain data, ready to be stored."""
 
     variables: tuple[str, ...]
-    terms: Terms
+    terms: Coefficients
     proof: Proof
 
     @property

@@ -43,7 +43,7 @@ from ..symbols import (
     z,
 )
 from .moments import KAPPA, chance_of_a_hit
-from .pattern import BATCHES, after_hit, after_miss
+from .pattern import BATCHES, hit_by_shifts, miss_by_shifts
 
 _BELOW_ONE = {q: 1 / (1 + p)}
 
@@ -112,9 +112,9 @@ def _best_share(d: Derivation) -> None:
 def capped() -> Statement:
     """`split:capped`."""
     d = Derivation()
-    after_hit(d)
+    hit_by_shifts(d)
     d.later(_best_share)
-    after_miss(d)
+    miss_by_shifts(d)
     draw = chance_of_a_hit(d)
     flat = 1 / (1 + g_2_minus_g_1)
     d.at_most(

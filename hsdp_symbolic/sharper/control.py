@@ -50,7 +50,7 @@ from ..symbols import (
 from .moments import KAPPA, chance_of_a_hit
 from .pattern import BATCHES, cost
 
-RTOL = "1/20"
+CONTROL_RTOL = "1/20"
 """What an enclosure promises if not asked for more; the grid is made for 1e-3."""
 
 
@@ -143,7 +143,7 @@ def _statement(
         terms=BY_CONTRACTION,
         assumes=(BATCHES,),
         where="not in the paper",
-        rtol=RTOL,
+        rtol=CONTROL_RTOL,
     )
 
 

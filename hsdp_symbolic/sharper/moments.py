@@ -21,7 +21,7 @@ from ..proof.checks import Slack
 from ..proof.derivation import Derivation
 from ..statement import Statement
 from ..symbols import K, N, S_exp, alpha, b, gap, n, p, q, r_miss, rate, rho0, s_log, u
-from .pattern import BATCHES, after_hit, after_miss
+from .pattern import BATCHES, hit_by_shifts, miss_by_shifts
 
 KAPPA = alpha * (alpha - 1)
 
@@ -39,7 +39,7 @@ def chance_of_a_hit(d: Derivation) -> Expr:
 def without_replacement() -> Statement:
     """`moments:without_replacement`."""
     d = Derivation()
-    added, factor = after_hit(d), after_miss(d)
+    added, factor = hit_by_shifts(d), miss_by_shifts(d)
     draw = chance_of_a_hit(d)
     d.identity(
         "Given the batches so far, e^(κu) becomes p·e^(κ(u+ρ₀)) + (1−p)·e^(κq²u) in the mean, κ = α(α−1): on a hit it "

@@ -157,7 +157,7 @@ def shifted_step() -> Statement:
     )
 
 
-def after_miss(d: Derivation) -> Expr:
+def miss_by_shifts(d: Derivation) -> Expr:
     """u ↦ q²·u for a step without the record, from shifts alone; returns the factor."""
     stretch = x_1 / (q**2 * x_1 + v)
     d.identity(
@@ -182,7 +182,7 @@ def after_miss(d: Derivation) -> Expr:
     return q**2
 
 
-def after_hit(d: Derivation) -> Expr:
+def hit_by_shifts(d: Derivation) -> Expr:
     """u ↦ u + ρ₀ for a step with the record, from shifts alone; returns what is added."""
     d.identity(
         "A step with the record: follow the old path, then hide the whole jump at once, a = 1.",

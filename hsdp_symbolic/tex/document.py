@@ -9,7 +9,7 @@ from ..setting.letters import LETTERS
 from ..symbols import ABBREVIATIONS, COSTS, TEX, N, m, sigma2
 from .printable import Printable
 from .printer import PaperPrinter
-from .views import Display, derivation, display, hypotheses, render, words
+from .views import AlignedDisplay, derivation, display, hypotheses, render, words
 
 _PREAMBLE = r"""\documentclass{article}
 \usepackage{amsmath}
@@ -63,7 +63,7 @@ def _notation() -> str:
             *lines,
             r"\end{tabular}",
             r"\end{center}",
-            render([Display(tuple(meanings))], "latex"),
+            render([AlignedDisplay(tuple(meanings))], "latex"),
             "In square brackets after each step of a derivation: its verdict, and the method by which it was reached.",
             "Where both sides of an identity come to the same expression as soon as they are written down, that",
             "expression is shown once.",

@@ -43,20 +43,20 @@ class Paragraph:
 
 
 @dataclass(frozen=True)
-class Display:
+class AlignedDisplay:
     """The rows of an aligned display."""
 
     rows: tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Steps:
+class WrittenSteps:
     """A derivation: each step's words and the rows of its formula."""
 
     steps: tuple[tuple[str, tuple[str, ...]], ...]
 
 
-Block = Paragraph | Display | Steps
+Block = Paragraph | AlignedDisplay | WrittenSteps
 
 
 def statement_latex(statement: Printable, printer: PaperPrinter | None = None) -> str:
@@ -92,9 +92,9 @@ def statement_rows(statement: Printable, printer: PaperPrinter, value: str = "")
     return (*found, *(f"& {note}" for note in _notes(statement, printer)))
 
 
-def display(statement: Printable) -> Display:
+def display(statement: Printable) -> AlignedDisplay:
     """The statement as a display."""
-    return Display(statement_rows(statement, PaperPrinter()))
+    return AlignedDisplay(statement_rows(statement, PaperPrinter()))
 
 
 def hypotheses(statement: Printable) -> list[Block]:
@@ -116,7 +116,7 @@ def derivation(statement: Printable) -> tuple[list[Block], bool]:
         evidence = step.check.verify()
         passed &= evidence.verdict.passes
         found.append((f"{number_}. {step.says} [{_support(evidence)}]", tuple(_formula_rows(step.check))))
-    return [Steps(tuple(found))], passed
+    return [WrittenSteps(tuple(found))], passed
 
 
 def _support(evidence: Evidence) -> str:
@@ -165,7 +165,7 @@ def values(statement: Printable, setting: Setting, digits: int = 12, **arguments
     certified = certified_value(statement, setting, digits, **arguments)
     return [
         Paragraph(("At ", Maths(",\\ ".join(letters)), ",")),
-        Display(statement_rows(statement, printer, certified)),
+        AlignedDisplay(statement_rows(statement, printer, certified)),
     ]
 
 
@@ -217,7 +217,7 @@ def render(blocks: list[Block], form: Format) -> str:
 def _latex(block: Block) -> str:
     if isinstance(block, Paragraph):
         return "".join(f"${part.tex}$" if isinstance(part, Maths) else words(part) for part in block.parts)
-    if isinstance(block, Display):
+    if isinstance(block, AlignedDisplay):
         return _environment("align*", block.rows)
     # Each formula is aligned by itself: with one point of alignment for all, a wide left side would push all others.
     lines = []
@@ -244,7 +244,7 @@ def _markdown(block: Block) -> str:
     if isinstance(block, Paragraph):
         text = "".join(f"${part.tex}$" if isinstance(part, Maths) else to_markdown(part) for part in block.parts)
         return f"{text}\n"
-    if isinstance(block, Display):
+    if isinstance(block, AlignedDisplay):
         return _dollars(block.rows)
     # "1\\." keeps a step from being taken for an item of a list, which would swallow its formula.
     return "\n".join(

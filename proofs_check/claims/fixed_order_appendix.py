@@ -51,7 +51,7 @@ from ..claim import Claim, Group, Note
 
 CONVEX, STRONGLY = "lem:LSIseq_convex", "lem:LSIseq_stronglyconvex"
 THEOREM, CONVEX_THEOREM, FIRST = "thm:strconvexsmooth", "thm:convexsmooth", "eqn:proof_strongly_convex_first_epoch"
-STEP = eta * S_g**2 / (4 * sigma**2 * b**2)  # ρ₀ as the paper prints it
+PRINTED_RHO0 = eta * S_g**2 / (4 * sigma**2 * b**2)  # ρ₀ as the paper prints it
 BELOW_ONE = {q: 1 / (1 + p)}
 DECAY = q ** (2 * (N - m))
 
@@ -209,7 +209,7 @@ def _sequences() -> list[Claim]:
 
 def _convex() -> list[Claim]:
     theorem = statement(CONVEX_THEOREM).expr
-    printed = alpha * STEP * b / n * (K - 1) + alpha * STEP / (n / b - j0)
+    printed = alpha * PRINTED_RHO0 * b / n * (K - 1) + alpha * PRINTED_RHO0 / (n / b - j0)
     in_batches = {n: N * b}  # the paper lets b divide n
     shared = after_shared(Y, statement(CONVEX), k, j, Integer(1))
     first = after_shared(Y, statement(CONVEX), Integer(0), i, Integer(1))
@@ -252,7 +252,7 @@ def _convex() -> list[Claim]:
             label=CONVEX_THEOREM,
             where="Appendix D.4, lines 1214 and 1215, first case",
             says="a batch with the record adds ηS_g²/(4σ²b²) to ε/α, which starts at 0",
-            printed=Identity(_spelled(after_hit(Y)), Y + STEP),
+            printed=Identity(_spelled(after_hit(Y)), Y + PRINTED_RHO0),
             items=("D.4/display-5", "D.4/display-6"),
         ),
         Claim(
@@ -260,7 +260,7 @@ def _convex() -> list[Claim]:
             label=CONVEX_THEOREM,
             where="Appendix D.4, lines 1226 and 1227",
             says="the first epoch: ηS_g²/(4σ²b²)·Π_(j'=1..j−1) j'/(j'+1) = ηS_g²/(4σ²b²)/j",
-            printed=Induction(STEP / i, i, 1, _spelled(after_hit(Integer(0))), Y, first),
+            printed=Induction(PRINTED_RHO0 / i, i, 1, _spelled(after_hit(Integer(0))), Y, first),
             items=("D.4/display-8", "D.4/display-9"),
         ),
         Claim(
@@ -322,7 +322,7 @@ def _recursion() -> list[Claim]:
             label=THEOREM,
             where="Appendix D.5, lines 1272 and 1273, first case",
             says="a batch with the record adds ηS_g²/(4σ²b²) to ε/α, which starts at 0",
-            printed=Identity(_spelled(after_hit(Y)), Y + STEP),
+            printed=Identity(_spelled(after_hit(Y)), Y + PRINTED_RHO0),
             items=("D.5/display-4", "D.5/display-5"),
         ),
         Claim(
@@ -330,7 +330,9 @@ def _recursion() -> list[Claim]:
             label=FIRST,
             where="Appendix D.5, lines 1287 and 1288",
             says="the product over j' = 1, …, j−1 telescopes to q^(2(j−1))/Σ_(s<j) q^(2s)",
-            printed=Induction(STEP * q ** (2 * (i - 1)) / _powers(i), i, 1, _spelled(after_hit(Integer(0))), Y, first),
+            printed=Induction(
+                PRINTED_RHO0 * q ** (2 * (i - 1)) / _powers(i), i, 1, _spelled(after_hit(Integer(0))), Y, first
+            ),
             items=("D.5/sentence-6", "D.5/display-7", "D.5/display-8"),
         ),
         Claim(
@@ -564,7 +566,7 @@ def _result() -> list[Claim]:
             label=FIRST,
             where="Appendix D.5, lines 1250 and 1351",
             says="ε_0^j(α) = αηS_g²/(4σ²b²)·q^(2(j−1))/Σ_(s<j) q^(2s), in theorem and proof alike",
-            printed=Identity(_spelled(_first(j)), alpha * STEP * q ** (2 * (j - 1)) / _powers(j)),
+            printed=Identity(_spelled(_first(j)), alpha * PRINTED_RHO0 * q ** (2 * (j - 1)) / _powers(j)),
             items=("D.5/sentence-1", "D.5/sentence-18"),
         ),
     ]

@@ -14,7 +14,7 @@ from sympy.core.relational import Relational
 from hsdp_symbolic import Setting, statement
 from hsdp_symbolic.catalogue import labels
 from hsdp_symbolic.experiment.attack import FIGURE, Attack, attack, is_target
-from hsdp_symbolic.experiment.bound_and_truth import Comparison, compare
+from hsdp_symbolic.experiment.bound_and_truth import BoundAndTruth, bound_and_truth
 from hsdp_symbolic.proof.checks import Check, Evidence, Method, Verdict
 from hsdp_symbolic.symbols import R, bound
 
@@ -44,7 +44,7 @@ class Simulated(Check):
         verdict = Verdict.CONSISTENT if most >= found.ci[0] else Verdict.REFUTED
         return Evidence(Method.SIMULATION, verdict, scope, seen)
 
-    def _compared(self) -> Comparison:
+    def _compared(self) -> BoundAndTruth:
         return _compared(self.label, self.run, self.seed)
 
     def mutants(self) -> Iterator[tuple[str, Check]]:
@@ -56,8 +56,8 @@ class Simulated(Check):
 
 
 @cache
-def _compared(label: str, run: Setting, seed: int) -> Comparison:
-    return compare(label, run, samples=SAMPLES, seed=seed, **_LETTERS)
+def _compared(label: str, run: Setting, seed: int) -> BoundAndTruth:
+    return bound_and_truth(label, run, samples=SAMPLES, seed=seed, **_LETTERS)
 
 
 @dataclass(frozen=True)

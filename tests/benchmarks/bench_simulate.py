@@ -11,11 +11,11 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from hsdp_symbolic.experiment.batches import SCHEMES
+from hsdp_symbolic.experiment.batches import SIMULATED
 from hsdp_symbolic.experiment.losses import Quadratic
-from hsdp_symbolic.experiment.simulate import CHUNK, Experiment, simulate
+from hsdp_symbolic.experiment.simulate import CHAINS_AT_ONCE, Experiment, simulate
 
-CHAINS, UPDATES = 16 * CHUNK, 250
+CHAINS, UPDATES = 16 * CHAINS_AT_ONCE, 250
 
 
 def experiment(scheme):
@@ -28,13 +28,13 @@ def raw_normals(jobs):
     """Normals per second of the generator alone, on so many threads."""
 
     def draw(number):
-        rng, buffer = np.random.Generator(np.random.SFC64(number)), np.empty(CHUNK)
+        rng, buffer = np.random.Generator(np.random.SFC64(number)), np.empty(CHAINS_AT_ONCE)
         for _ in range(UPDATES):
             rng.standard_normal(out=buffer)
 
     started = time.perf_counter()
     with ThreadPoolExecutor(jobs) as pool:
-        list(pool.map(draw, range(CHAINS // CHUNK)))
+        list(pool.map(draw, range(CHAINS // CHAINS_AT_ONCE)))
     return CHAINS * UPDATES / (time.perf_counter() - started)
 
 
@@ -45,7 +45,7 @@ def updates_per_second(scheme, jobs):
     return CHAINS * UPDATES / (time.perf_counter() - started)
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", SIMULATED)
 def test_speed(benchmark, scheme):
     pairs = [(updates_per_second(scheme, 2), raw_normals(2)) for _ in range(5)]
     share = max(mine / raw for mine, raw in pairs)

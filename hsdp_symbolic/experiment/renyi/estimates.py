@@ -14,7 +14,7 @@ from ...errors import ArgumentError, NoEstimate
 from ..losses import Array
 from ..simulate import Chains
 
-GROUPS = 50
+JACKKNIFE_GROUPS = 50
 """Groups of chains for the jackknife: enough for a normal interval, few enough to be large."""
 MIN_CHAINS = 1000
 MIN_EFFECTIVE = 50
@@ -80,8 +80,11 @@ def rao_blackwell(first: Chains, second: Chains, alpha: float, noise: float, *, 
     middle = (edges[1:] + edges[:-1]) / 2
     y = np.linspace(low - 8 * noise, high + 8 * noise, max(200, math.ceil((high - low + 16 * noise) / noise * 5)))
     kernel = np.exp(-((y[:, None] - middle) ** 2) / (2 * noise**2)) / (noise * math.sqrt(2 * math.pi))
-    counts = [np.stack([np.histogram(group, edges)[0] for group in np.array_split(side, GROUPS)]) for side in (ps, qs)]
-    densities = [(kernel @ side.T).T for side in counts]  # GROUPS × points
+    counts = [
+        np.stack([np.histogram(group, edges)[0] for group in np.array_split(side, JACKKNIFE_GROUPS)])
+        for side in (ps, qs)
+    ]
+    densities = [(kernel @ side.T).T for side in counts]  # groups × points
     sizes = [side.sum(axis=1) for side in counts]
     spacing = y[1] - y[0]
     effective = np.minimum(*(side.sum(axis=0) for side in densities)) * (2 * math.sqrt(math.pi) * noise)
@@ -114,7 +117,7 @@ def rao_blackwell(first: Chains, second: Chains, alpha: float, noise: float, *, 
     support = np.concatenate([[0], effective[slice(*edges_of_core)], [0]])
     shares = [side.sum(axis=0) * spacing / size.sum() for side, size in zip(masses, sizes, strict=True)]
     _require_support(shares[0], shares[1], support, alpha, most=0.1)
-    left_out = [divergence(g) for g in range(GROUPS)]
+    left_out = [divergence(g) for g in range(JACKKNIFE_GROUPS)]
     return _from_jackknife(divergence(None), left_out, "Rao-Blackwell", level, len(ps) + len(qs))
 
 
@@ -128,7 +131,12 @@ def from_samples(first: Chains, second: Chains, alpha: float, *, level: float = 
     pooled = np.concatenate([ps, qs])
     edges = np.quantile(pooled, np.linspace(0, 1, bins + 1)[1:-1])
     counts = [
-        np.stack([np.bincount(np.searchsorted(edges, group), minlength=bins) for group in np.array_split(side, GROUPS)])
+        np.stack(
+            [
+                np.bincount(np.searchsorted(edges, group), minlength=bins)
+                for group in np.array_split(side, JACKKNIFE_GROUPS)
+            ]
+        )
         for side in (ps, qs)
     ]
     totals = [side.sum(axis=0) for side in counts]
@@ -147,7 +155,9 @@ def from_samples(first: Chains, second: Chains, alpha: float, *, level: float = 
         return math.log(np.exp(alpha * logs[0] + (1 - alpha) * logs[1]).sum()) / (alpha - 1)
 
     method = f"samples only, a lower bound from {bins} bins"
-    return _from_jackknife(divergence(None), [divergence(g) for g in range(GROUPS)], method, level, len(pooled))
+    return _from_jackknife(
+        divergence(None), [divergence(g) for g in range(JACKKNIFE_GROUPS)], method, level, len(pooled)
+    )
 
 
 def _flat(first: Chains, second: Chains, alpha: float, level: float) -> tuple[Array, Array]:
@@ -184,7 +194,11 @@ def _require_support(p: Array, q: Array, effective: Array, alpha: float, *, most
 
 def _jackknife(statistic: Callable[[Array, Array], float], ps: Array, qs: Array, method: str, level: float) -> Estimate:
     groups = list(
-        zip(np.array_split(np.arange(len(ps)), GROUPS), np.array_split(np.arange(len(qs)), GROUPS), strict=True)
+        zip(
+            np.array_split(np.arange(len(ps)), JACKKNIFE_GROUPS),
+            np.array_split(np.arange(len(qs)), JACKKNIFE_GROUPS),
+            strict=True,
+        )
     )
     left_out = [statistic(np.delete(ps, g), np.delete(qs, h)) for g, h in groups]
     return _from_jackknife(statistic(ps, qs), left_out, method, level, len(ps) + len(qs))

@@ -12,7 +12,7 @@ from ...errors import ArgumentError, NoEstimate, TooManySteps
 from ..losses import Array
 from ..simulate import Experiment
 
-Update = Callable[[bool, Array | None], Array]
+DensityUpdate = Callable[[bool, Array | None], Array]
 """What one update, with the record (True) or without, makes of a density; None stands for the start."""
 
 
@@ -95,7 +95,7 @@ def _on_grid(run: Experiment, start: float, alpha: float, density: float, width:
     return max(_grid_renyi(alpha, p, q, spacing) for p, q in (logs, logs[::-1]))
 
 
-def _propagate(run: Experiment, update: Update) -> Array:
+def _propagate(run: Experiment, update: DensityUpdate) -> Array:
     """The density of the last iterate under the batch scheme, from what one update does with and without the record."""
     epoch = _EPOCHS[run.scheme]
     state = epoch(run, update, None)
@@ -112,7 +112,7 @@ def _left_out(run: Experiment) -> float:
     return (run.n - run.batches * run.b) / run.n
 
 
-def _in_order(run: Experiment, update: Update, state: Array | None) -> Array:
+def _in_order(run: Experiment, update: DensityUpdate, state: Array | None) -> Array:
     """An epoch of batches in the order given."""
     place = run.index // run.b
     state = update(place == 0, state)
@@ -121,7 +121,7 @@ def _in_order(run: Experiment, update: Update, state: Array | None) -> Array:
     return state
 
 
-def _at_every_place(run: Experiment, update: Update, state: Array | None) -> Array:
+def _at_every_place(run: Experiment, update: DensityUpdate, state: Array | None) -> Array:
     """An epoch for all places of the record at once, one column each, and a last one for the record left out."""
     for j in range(run.batches):
         hit = update(True, None if state is None else state[:, j])
@@ -132,7 +132,7 @@ def _at_every_place(run: Experiment, update: Update, state: Array | None) -> Arr
     return state
 
 
-def _at_a_random_place(run: Experiment, update: Update, state: Array | None) -> Array:
+def _at_a_random_place(run: Experiment, update: DensityUpdate, state: Array | None) -> Array:
     """An epoch after which the place of the record is forgotten.
 
     One sweep for all places: `unused` had no batch with the record so far, `used` (weighted) had one.
@@ -145,7 +145,7 @@ def _at_a_random_place(run: Experiment, update: Update, state: Array | None) -> 
     return used + _left_out(run) * unused
 
 
-def _sampled(run: Experiment, update: Update, state: Array | None) -> Array:
+def _sampled(run: Experiment, update: DensityUpdate, state: Array | None) -> Array:
     """An epoch of batches drawn afresh."""
     rate = run.b / run.n
     for _ in range(run.batches):

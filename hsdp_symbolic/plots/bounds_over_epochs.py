@@ -6,11 +6,10 @@ import io
 from typing import TYPE_CHECKING
 
 from ..errors import ArgumentError
+from .describe import FORMATS
 
 if TYPE_CHECKING:
-    from ..accounting.compare import Comparison
-
-FORMATS = ("pdf", "png", "svg")
+    from ..accounting.bounds_over_epochs import Comparison
 
 
 def check_format(name: str) -> str:
@@ -21,8 +20,8 @@ def check_format(name: str) -> str:
     return ending
 
 
-def draw(found: Comparison, file_format: str) -> bytes:
-    """The comparison as a picture."""
+def draw_bounds(found: Comparison, file_format: str) -> bytes:
+    """The bounds as a picture, one curve each."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
