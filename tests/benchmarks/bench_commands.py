@@ -3,7 +3,7 @@
 Run with `python -m pytest -n 0 -s tests/benchmarks/bench_commands.py`. Each command is a process of its own, started as
 a user starts it. They take turns, a round of all of them at a time, so that a busy machine slows all alike, and what is
 compared is the median over the rounds. The limits are those promised, with no allowance added: when they were set, on
-two cores with a load of four to nine, no command took more than two thirds of its limit.
+two cores with a load of four to nine, no command took more than three quarters of its limit.
 """
 
 from __future__ import annotations
