@@ -723,7 +723,7 @@ class TestEngine:
         import pathlib
         import re
 
-        text = pathlib.Path(__file__).parents[1].joinpath("README.md").read_text(encoding="utf-8")
+        text = pathlib.Path(__file__).parents[2].joinpath("README.md").read_text(encoding="utf-8")
         (code,) = re.findall(r"```python\n(import torch\n.*?)```", text, flags=re.DOTALL)
         names = {}
         exec(compile(code, "README.md", "exec"), names)

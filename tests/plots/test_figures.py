@@ -32,7 +32,7 @@ from hsdp_symbolic.plots.draw import PALETTES, draw, render
 from hsdp_symbolic.plots.values import as_double, as_text, value
 from proofs_check.inventory import stored
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 SOURCES = [parent / "shared" / "paper.tex" for parent in ROOT.parents]
 PAPER_TEX = next((path for path in SOURCES if path.exists()), None)
 needs_paper = pytest.mark.skipif(PAPER_TEX is None, reason="the paper's LaTeX source is not at hand (shared/paper.tex)")

@@ -30,7 +30,7 @@ from hsdp_symbolic.accounting import (
 from hsdp_symbolic.accounting.regression import logistic_privacy
 from hsdp_symbolic.cli import main
 from hsdp_symbolic.errors import ArgumentError
-from tests import linear_law
+from tests.accounting import linear_law
 
 DIGITS = {
     "noise_multiplier": 8,

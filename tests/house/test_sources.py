@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 SOURCES = sorted([*ROOT.glob("hsdp_symbolic/**/*.py"), *ROOT.glob("proofs_check/**/*.py")])
 
 

@@ -1,4 +1,4 @@
-"""The accountant object, several runs added up, and the adapter to dp-accounting (for Opacus see test_opacus)."""
+"""The accountant object, several runs added up, and the adapter to dp-accounting (for Opacus see adapters/test_opacus)."""
 
 from __future__ import annotations
 

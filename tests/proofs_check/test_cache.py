@@ -476,7 +476,7 @@ class TestStale:
     def test_an_edited_check_is_run_again(self, copied):
         """In processes of their own: twice the same sources, then one whose identity is always proved."""
         script = (
-            "from tests.test_cache import decide, TRUE, FALSE\n"
+            "from tests.proofs_check.test_cache import decide, TRUE, FALSE\n"
             "memory, (_, second) = decide(TRUE, FALSE)\n"
             "print(memory.remembered, second.as_printed.verdict)\n"
         )

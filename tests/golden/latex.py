@@ -1,13 +1,9 @@
-"""The golden LaTeX and Markdown: `python -m tests.golden` writes all of it anew; read the difference before committing.
-
-`golden_latex.json` holds the bare statements; `golden/document.tex` every statement with hypotheses and derivation;
-`golden/macros.tex` the macros; `golden/values.tex` the statements at the paper's figure setting; `golden/markdown.md`
-the same views in Markdown.
-"""
+"""The LaTeX and Markdown that is kept: every view of every statement."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -18,7 +14,7 @@ from hsdp_symbolic.tex.document import document
 from hsdp_symbolic.tex.macros import macros
 
 HERE = Path(__file__).parent
-STATEMENTS = HERE / "golden_latex.json"
+STATEMENTS = HERE / "statements.json"
 FIGURE = Setting(n=50, b=2, K=40, eta="0.02", lam=1, beta=4, sigma=2, S_g=4)
 CHOICES = {"alpha": 15, "j0": 24, "j": 3, "k": 2, "t": "1/100", "c": "1/3", "sigma_mul": "7/2", "classes": 2}
 """What the figures say of the letters besides the run, and a choice where they say nothing; 1 for any other letter."""
@@ -74,8 +70,6 @@ def statements_text() -> str:
     return json.dumps(found, indent=2, ensure_ascii=False) + "\n"
 
 
-if __name__ == "__main__":
-    STATEMENTS.write_text(statements_text())
-    for name, view in FILES.items():
-        (HERE / "golden" / name).write_text(view())
-        print(f"tests/golden/{name}")
+def kept() -> dict[Path, Callable[[], str]]:
+    """Every kept file, and what makes its text."""
+    return {STATEMENTS: statements_text, **{HERE / name: view for name, view in FILES.items()}}

@@ -18,8 +18,8 @@ from hsdp_symbolic.setting.letters import LETTERS
 from hsdp_symbolic.tex import latex, views
 from hsdp_symbolic.tex.macros import macro_name, macros
 from proofs_check.soundness import _draw, _split
-from tests.latex_reader import Book, Unreadable, holds, tokens
 from tests.oracle import tame
+from tests.tex.latex_reader import Book, Unreadable, holds, tokens
 
 SETTINGS, DIGITS = 20, 15
 EXCLUDED = {

@@ -15,7 +15,7 @@ import pytest
 from hsdp_symbolic import statement
 from hsdp_symbolic.plots import FIGURES, Request
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "notebooks"
 
 _spec = importlib.util.spec_from_file_location("build", FOLDER / "build.py")

@@ -1,4 +1,4 @@
-"""LaTeX and Markdown: goldens of every view, what compiles, what is refused."""
+"""LaTeX and Markdown: what is printed, what compiles, what is refused."""
 
 from __future__ import annotations
 
@@ -21,29 +21,7 @@ from hsdp_symbolic.tex import latex
 from hsdp_symbolic.tex.layout import LINE, rows, width
 from hsdp_symbolic.tex.macros import macro_name, macros
 from hsdp_symbolic.tex.printer import PaperPrinter
-from tests import golden
-
-GOLDEN = Path(__file__).parent / "golden"
-REGENERATE = "python -m tests.golden writes the goldens anew"
-
-
-class TestGoldens:
-    @pytest.mark.smoke
-    def test_statements(self):
-        assert golden.statements_text() == golden.STATEMENTS.read_text(), REGENERATE
-
-    @pytest.mark.parametrize("name", golden.FILES)
-    def test_files(self, name):
-        assert golden.FILES[name]() == (GOLDEN / name).read_text(), REGENERATE
-
-    @pytest.mark.parametrize("label", labels())
-    def test_the_document_holds_every_view(self, label):
-        text = (GOLDEN / "document.tex").read_text()
-        assert golden.hypotheses_view(label, "latex") in text, REGENERATE
-        assert golden.derivation_view(label, "latex") in text, REGENERATE
-
-    def test_nothing_else_lies_about(self):
-        assert {path.name for path in GOLDEN.iterdir()} == {*golden.FILES, "values.json"}
+from tests.golden import latex as golden
 
 
 @pytest.mark.smoke
@@ -128,7 +106,7 @@ class TestMacros:
 class TestMarkdown:
     def test_nothing_that_markdown_would_change(self):
         """No backslash before punctuation within formulas, and no macro GitHub forbids."""
-        text = (GOLDEN / "markdown.md").read_text()
+        text = (golden.HERE / "markdown.md").read_text()
         inside = re.findall(r"\$\$(.*?)\$\$", text, re.S) + re.findall(r"(?<!\$)\$([^$\n]+)\$(?!\$)", text)
         assert len(inside) > 100
         for formula in inside:

@@ -9,7 +9,7 @@ import pytest
 from hsdp_symbolic import labels
 from proofs_check.inventory import QUOTE, dump, read, stored
 
-PAPER = Path(__file__).parents[2] / "shared" / "paper.tex"
+PAPER = Path(__file__).parents[3] / "shared" / "paper.tex"
 
 SOURCE = r"""\documentclass{article}
 \begin{document}

@@ -29,7 +29,7 @@ from proofs_check.claim import examine
 from proofs_check.ledger import claims
 from proofs_check.slips import slips
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "figures"
 RUN = PAPER_RUN.replace(K=40)
 SAMPLED, SHUFFLE = "thm:amp_samp_wo_replacement", "thm:shuffle"

@@ -1,12 +1,13 @@
-"""Values of every statement, kept: `python -m tests.golden_values` writes them, a test compares.
+"""The values of every statement that are kept: a house that is rebuilt must give the same numbers to the last bit.
 
-A rebuilt house must give the same numbers to the last bit: both ends of certified enclosures by both engines, exact
-rationals, and the doubles of the NumPy view over arrays.
+Kept are both ends of certified enclosures by both engines, exact rationals, and the doubles of the NumPy view over
+arrays.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 from hsdp_symbolic import HsdpError, Setting, labels, statement
 from hsdp_symbolic.statement import Statement
 
-VALUES = Path(__file__).parent / "golden" / "values.json"
+VALUES = Path(__file__).parent / "values.json"
 
 RUNS = {
     "figure": Setting(n=50, b=2, K=40, eta="0.02", lam=1, beta=4, sigma=2, S_g=4),
@@ -75,5 +76,10 @@ def attempt(view: Any) -> Any:
         return type(refusal).__name__
 
 
-if __name__ == "__main__":
-    VALUES.write_text(json.dumps({label: values_of(statement(label)) for label in labels()}, indent=1) + "\n")
+def values_text() -> str:
+    return json.dumps({label: values_of(statement(label)) for label in labels()}, indent=1) + "\n"
+
+
+def kept() -> dict[Path, Callable[[], str]]:
+    """Every kept file, and what makes its text."""
+    return {VALUES: values_text}

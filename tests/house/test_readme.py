@@ -8,7 +8,7 @@ import pytest
 
 from hsdp_symbolic.cli import commands, main
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```console\n\$ hsdp (.*?)\n(.*?)^```", README, re.S | re.M)
 
