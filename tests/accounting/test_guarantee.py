@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import math
-import random
 import time
 from fractions import Fraction
 
@@ -14,11 +12,7 @@ import pytest
 
 from hsdp_symbolic import HsdpError, Setting, statement
 from hsdp_symbolic.accounting import (
-    Unreachable,
-    calibrate,
-    compare,
     delta,
-    delta_at,
     epsilon,
     epsilon_at,
     scalar,
@@ -29,12 +23,8 @@ from hsdp_symbolic.accounting.conversion import Goal
 from hsdp_symbolic.accounting.guarantee import bounds_for
 from hsdp_symbolic.accounting.orders import minimum, objective
 from hsdp_symbolic.catalogue import scheme_of
-from hsdp_symbolic.cli import main
+from tests.accounting.test_conversion import formula
 
-FIGURE = [
-    f"--{name}={value}"
-    for name, value in {"n": 50, "b": 2, "K": 40, "eta": 0.02, "lam": 1, "beta": 4, "sigma": 2, "S_g": 4}.items()
-]
 LIBRARY = {
     "n": 1000,
     "batch_size": 10,
@@ -45,27 +35,6 @@ LIBRARY = {
 }
 
 
-@pytest.fixture
-def only(monkeypatch):
-    """Restricts the accountant to some statements, so that a test does not change as new ones join the catalogue."""
-
-    def restrict(*chosen):
-        found = [(statement(label), "") for label in chosen]
-        monkeypatch.setattr("hsdp_symbolic.accounting.guarantee.covering", lambda scheme, relation: found)
-
-    return restrict
-
-
-def cli(capsys, *argv):
-    """Exit code, stdout and stderr of one command."""
-    try:
-        code = main(list(argv))
-    except SystemExit as stop:
-        code = stop.code
-    out, err = capsys.readouterr()
-    return code, out, err
-
-
 def paper_run(figure_run, scheme):
     """The setting of the figures; Poisson sampling is accounted for with clipped gradients, the same noise and S_g."""
     if scheme != "poisson":
@@ -74,89 +43,6 @@ def paper_run(figure_run, scheme):
     run = training_run(**clipped, n=50, batch_size=2, epochs=40)
     assert run.setting == figure_run.replace(lam=None, beta=None)
     return run
-
-
-def to_mpf(x):
-    return mpmath.mpf(x.numerator) / x.denominator
-
-
-def formula(R, order, probability):
-    """Canonne, Kamath & Steinke 2020, Proposition 12, to the current precision and not from the package."""
-    R, order, probability = map(to_mpf, (R, order, probability))
-    return R + mpmath.log1p(-1 / order) - mpmath.log(probability * order) / (order - 1)
-
-
-def delta_formula(R, order, loss):
-    R, order, loss = map(to_mpf, (R, order, loss))
-    return mpmath.exp((order - 1) * (R - loss)) / (order - 1) * (1 - 1 / order) ** order
-
-
-def draw_conversion(rng):
-    def exact(low, high):
-        return Fraction(repr(math.exp(rng.uniform(math.log(low), math.log(high)))))
-
-    return exact(1e-9, 1e3), 1 + exact(1e-4, 1e4), exact(1e-30, 0.9)
-
-
-def check_conversions(count, seed):
-    rng, naive_below = random.Random(seed), 0
-    with mpmath.workdps(60):
-        for _ in range(count):
-            R, order, probability = draw_conversion(rng)
-            truth = max(mpmath.mpf(0), formula(R, order, probability))
-            found = epsilon_at(R, order=order, delta=probability)
-            assert mpmath.mpf(found.upper()) >= truth >= mpmath.mpf(found.lower())
-            assert found.upper() - found.lower() <= 4e-16 * found.upper() + 1e-30
-            r, a, d = float(R), float(order), float(probability)
-            naive_below += mpmath.mpf(r + math.log1p(-1 / a) - math.log(d * a) / (a - 1)) < truth
-            if truth > 0:
-                back = delta_at(R, order=order, epsilon=Fraction(found.upper()))
-                there = delta_formula(R, order, Fraction(found.upper()))
-                assert mpmath.mpf(back.upper()) >= min(there, 1)
-                assert back.hi <= probability
-    return naive_below
-
-
-def test_conversion_is_never_below_its_formula():
-    assert check_conversions(400, seed=1) > 40  # plain doubles are: the test can fail
-
-
-@pytest.mark.slow
-def test_conversion_is_never_below_its_formula_on_many_points():
-    assert check_conversions(10**5, seed=2) > 10**4
-
-
-def gaussian_delta(mu, loss):
-    """The exact δ(ε) of the Gaussian mechanism (Balle & Wang 2018, Theorem 8)."""
-    return mpmath.ncdf(mu / 2 - loss / mu) - mpmath.exp(loss) * mpmath.ncdf(-mu / 2 - loss / mu)
-
-
-@pytest.mark.parametrize("noise", ["0.3", "1", "5", "40"])
-@pytest.mark.parametrize("epochs", [1, 7, 100])
-def test_composition_is_never_below_the_exact_gaussian_mechanism(noise, epochs):
-    run = training_run(noise_multiplier=noise, n=100, batch_size=100, epochs=epochs)
-    with mpmath.workdps(60):
-        mu = 2 * mpmath.sqrt(epochs) / mpmath.mpf(noise)  # replacing a record: sensitivity 2C
-        for probability in ("1e-2", "1e-5", "1e-12"):
-            found = epsilon(run, delta=probability, scheme="full_batch")
-            assert found.bound == "composition:full_batch"
-            assert gaussian_delta(mu, mpmath.mpf(found.epsilon)) <= mpmath.mpf(probability)
-            assert gaussian_delta(mu, mpmath.mpf(found.epsilon) / 2) > mpmath.mpf(probability)  # and not far above
-            back = delta(run, epsilon=found.epsilon, scheme="full_batch")
-            assert gaussian_delta(mu, mpmath.mpf(found.epsilon)) <= back.delta <= float(probability) * (1 + 1e-6)
-
-
-@pytest.mark.smoke
-def test_mironovs_form_is_larger(figure_run):
-    best = epsilon(figure_run, delta="1e-5", scheme="shuffle")
-    simple = epsilon(figure_run, delta="1e-5", scheme="shuffle", conversion="mironov2017")
-    assert best.epsilon < simple.epsilon < 2 * best.epsilon
-    at = {"order": best.order, "delta": "1e-5"}
-    assert epsilon_at("0.1", conversion="mironov2017", **at).hi > epsilon_at("0.1", **at).hi
-
-
-def test_an_enclosure_of_zero_is_no_trouble():
-    assert epsilon_at(0, order=2, delta="1/4").hi < Fraction(1, 10**30)  # log(1/2) − log(1/2), exactly
 
 
 # Choosing a bound
@@ -413,17 +299,6 @@ def test_invalid_input_is_an_error_in_python(name, value, named):
         epsilon(training_run(**given), scheme="poisson", **options)
 
 
-@pytest.mark.parametrize(("name", "value", "named"), INVALID)
-def test_invalid_input_is_an_error_on_the_command_line(capsys, name, value, named):
-    given = {"noise-multiplier": "1", "sample-rate": "0.01", "steps": "10", "delta": "1e-5"}
-    text = f'"{value}"' if isinstance(value, str) else str(value[0]) if isinstance(value, list) else str(value)
-    given[name.replace("_", "-")] = text
-    code, out, err = cli(capsys, "epsilon", "--scheme", "poisson", *(f"--{key}={item}" for key, item in given.items()))
-    assert (code, out) == (2, "")
-    assert err.startswith(f"hsdp: error: {named} = ")
-    assert err.count("\n") == 1
-
-
 def test_there_are_eighteen_of_them():
     assert len(INVALID) == 18
 
@@ -538,265 +413,6 @@ def test_extreme_deltas(scheme, noise, loss):
         assert found.delta < 1e-300
     if noise == "1e-3" and loss == 1:
         assert found.delta == 1
-
-
-# Calibration
-
-
-def draw_target(rng):
-    """A run without its noise, and a target."""
-
-    def log_uniform(low, high):
-        return math.exp(rng.uniform(math.log(low), math.log(high)))
-
-    n = rng.choice([50, 1000, 60000])
-    size = rng.choice([1, 2, n // 25, n // 7])
-    run = {"n": n, "batch_size": size, "epochs": rng.randint(1, 60), "learning_rate": "0.05", "weight_decay": "0.5"}
-    run |= {"loss": scalar(feature_norm=1, curvature="3.5", bias=False), "max_grad_norm": 1, "leftover": "dropped"}
-    scheme = rng.choice(["fixed", "shuffle", "reshuffle", "full_batch", "poisson"])
-    if scheme == "full_batch":
-        run["batch_size"] = n
-    target = Fraction(f"{log_uniform(0.01, 20):.6g}")
-    return run, scheme, target, Fraction(f"{log_uniform(1e-12, 1e-2):.3g}")
-
-
-def check_calibrations(count, seed):
-    rng = random.Random(seed)
-    for number in range(count):
-        run, scheme, target, probability = draw_target(rng)
-        options = {"delta": probability, "scheme": scheme, "effort": "normal" if number % 10 == 0 else "quick"}
-        found = calibrate(target_epsilon=target, **options, **run)
-        again = epsilon(training_run(noise_multiplier=float(found.value), **run), **options)
-        assert again.epsilon == found.guarantee.epsilon  # what is printed is what was certified
-        assert again.epsilon <= target
-        assert float(target) - again.epsilon <= 1e-6 * min(1, target)
-        less = epsilon(training_run(noise_multiplier=found.value * Fraction(999, 1000), **run), **options)
-        assert less.epsilon > target
-
-
-def test_calibrated_noise_never_misses():
-    check_calibrations(12, seed=3)
-
-
-@pytest.mark.slow
-def test_calibrated_noise_never_misses_on_many_targets():
-    check_calibrations(1000, seed=4)
-
-
-def test_calibrating_epochs(figure_run):
-    run = {"noise_multiplier": 2, "sample_rate": "0.01"}
-    found = calibrate(target_epsilon=1, delta="1e-5", scheme="poisson", solve_for="K", **run)
-    assert found.guarantee.epsilon <= 1
-    assert epsilon(training_run(epochs=found.value + 1, **run), delta="1e-5", scheme="poisson").epsilon > 1
-    assert found.monotone
-    assert not found.every
-    forever = calibrate(figure_run, target_epsilon=1, delta="1e-5", scheme="shuffle", solve_for="K")
-    assert (forever.every, forever.value) == (True, 10**30)
-
-
-def test_calibrating_convexity(figure_run, only):
-    only("thm:shuffle", "composition:fixed")
-    found = calibrate(figure_run, target_epsilon="0.4", delta="1e-5", scheme="shuffle", solve_for="lam")
-    assert 0.4 - 1e-6 <= found.guarantee.epsilon <= 0.4
-    assert (
-        epsilon(figure_run.replace(lam=found.value * Fraction(99, 100)), delta="1e-5", scheme="shuffle").epsilon > 0.4
-    )
-    with pytest.raises(Unreachable, match=r"the best is epsilon = 0\.29"):
-        calibrate(figure_run, target_epsilon="0.2", delta="1e-5", scheme="shuffle", solve_for="lam")
-    with pytest.raises(HsdpError, match="met without strong convexity"):
-        calibrate(figure_run, target_epsilon="5", delta="1e-5", scheme="shuffle", solve_for="lam")
-
-
-def test_calibrating_the_batch_size():
-    run = {"noise_multiplier": "1.1", "n": 100, "epochs": 3}
-    found = calibrate(target_epsilon=3, delta="1e-5", scheme="poisson", solve_for="b", **run)
-    assert found.guarantee.epsilon <= 3
-    assert not found.monotone
-    for size in range(found.value + 1, 101):
-        assert epsilon(training_run(batch_size=size, **run), delta="1e-5", scheme="poisson").epsilon > 3
-    with pytest.raises(Unreachable):
-        calibrate(target_epsilon="1e-4", delta="1e-5", scheme="poisson", solve_for="b", **run)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"target_epsilon": 0}, "no noise reaches 0"),
-        ({"target_epsilon": -1}, "not negative"),
-        ({"target_epsilon": NAN}, "not a finite number"),
-        ({"delta": 0}, "no noise_multiplier reaches it"),
-        ({"solve_for": "eta"}, "cannot be solved for"),
-        ({"solve_for": "sigma"}, "needs a Setting"),
-        ({"noise_multiplier": 1}, "is what is solved for"),
-        ({"solve_for": "K", "noise_multiplier": 1}, "leave out steps"),
-    ],
-)
-def test_calibration_refuses(options, message):
-    given = {"target_epsilon": 1, "delta": "1e-5", "scheme": "poisson", "sample_rate": "0.01", "steps": 100}
-    with pytest.raises(HsdpError, match=message):
-        calibrate(**{**given, **options})
-
-
-# Comparison
-
-
-def test_comparison_and_crossovers(figure_run, only):
-    only("thm:strconvexsmooth", "balle2019", "composition:fixed")
-    found = compare(figure_run, delta="1e-5", scheme="fixed")
-    curves = dict(found.curves)
-    assert found.epochs == (1, 2, 5, 10, 20, 40)
-    (crossing,) = found.crossovers
-    assert (crossing.K, crossing.before, crossing.after) == (7, "balle2019", "thm:strconvexsmooth")
-    assert crossing.certified
-    for K, smaller, larger in ((6, "balle2019", "thm:strconvexsmooth"), (7, "thm:strconvexsmooth", "balle2019")):
-        values = {
-            entry.label: entry.value
-            for entry in epsilon(figure_run.replace(K=K), delta="1e-5", scheme="fixed").considered
-        }
-        assert values[smaller] < values[larger]
-    assert curves["thm:strconvexsmooth"][-1] == epsilon(figure_run, delta="1e-5", scheme="fixed").epsilon
-
-
-def test_a_comparison_across_schemes_that_do_not_apply(figure_run):
-    bare = Setting(**{k: v for k, v in figure_run.exact_strings().items() if k != "lam"})
-    found = compare(bare, delta="1e-5", scheme="shuffle", epochs=[3, 1])
-    assert found.epochs == (1, 3)
-    assert "thm:shuffle" in dict(found.does_not_apply)
-    with pytest.raises(HsdpError, match="no number of epochs"):
-        compare(figure_run, delta="1e-5", scheme="shuffle", epochs=[])
-    with pytest.raises(HsdpError, match="not a whole number"):
-        compare(figure_run, delta="1e-5", scheme="shuffle", epochs=[1.5])
-
-
-# The command line
-
-
-def test_epsilon_json(capsys, figure_run):
-    code, out, err = cli(capsys, "epsilon", "--scheme", "shuffle", *FIGURE, "--delta", "1e-5", "--json")
-    found = json.loads(out)
-    assert (code, err) == (0, "")
-    keys = {"epsilon", "lower", "delta", "order", "bound", "scheme", "neighbouring", "considered"}
-    assert keys <= found.keys()
-    assert found["epsilon"] == epsilon(figure_run, delta="1e-5", scheme="shuffle").epsilon
-    assert found["bound"] == epsilon(figure_run, delta="1e-5", scheme="shuffle").bound
-    assert found["delta"] == 1e-5
-    assert {entry["label"] for entry in found["considered"]} >= {"thm:shuffle", "composition:fixed"}
-
-
-def test_infinite_epsilon_is_valid_json(capsys):
-    code, out, _ = cli(capsys, "epsilon", "--scheme", "shuffle", *FIGURE, "--delta", "0", "--json")
-    assert code == 0
-    assert json.loads(out, parse_constant=pytest.fail)["epsilon"] == "inf"
-
-
-def test_report(capsys, only):
-    only("thm:shuffle", "composition:fixed")
-    code, out, _ = cli(capsys, "epsilon", "--scheme", "shuffle", *FIGURE, "--delta", "1e-5", "--certify-minimum")
-    assert code == 0
-    for text in ("(0.31782854988", "thm:shuffle", "margin 0.38", "last iterate", "composition:fixed", "any order"):
-        assert text in out
-
-
-def test_delta_on_the_command_line(capsys, figure_run):
-    code, out, _ = cli(capsys, "delta", "--scheme", "shuffle", *FIGURE, "--epsilon", "0.3", "--json")
-    found = json.loads(out)
-    assert code == 0
-    assert found["epsilon"] == 0.3
-    assert found["delta"] == delta(figure_run, epsilon="0.3", scheme="shuffle").delta
-    # the double 0.3 is smaller than 3/10, and what is certified is about the double
-    assert found["delta"] == delta(figure_run, epsilon=Fraction(0.3), scheme="shuffle").delta
-
-
-def test_calibrate_on_the_command_line(capsys, only):
-    run = ["--scheme", "poisson", "--sample-rate", "0.01", "--steps", "1000", "--delta", "1e-5"]
-    code, out, _ = cli(capsys, "calibrate", "--epsilon", "1", *run, "--json")
-    found = json.loads(out)
-    assert code == 0
-    assert {"noise_multiplier", "epsilon", "bound"} <= found.keys()
-    assert 1 - 1e-6 <= found["epsilon"] <= 1
-    code, out, _ = cli(capsys, "epsilon", *run, "--noise-multiplier", repr(found["noise_multiplier"]), "--json")
-    assert json.loads(out)["epsilon"] == found["epsilon"]
-    letters = [option for option in FIGURE if not option.startswith("--K")]
-    only("composition:fixed")
-    code, out, _ = cli(
-        capsys, "calibrate", "--epsilon", "1", "--scheme", "reshuffle", "--delta", "1e-5", *letters, "--solve-for", "K"
-    )
-    assert code == 0
-    assert out.startswith("K = 6, by composition: ")
-
-
-def test_compare_on_the_command_line(capsys, tmp_path, only):
-    only("thm:strconvexsmooth", "balle2019", "composition:fixed")
-    code, out, _ = cli(capsys, "compare", "--scheme", "fixed", *FIGURE, "--delta", "1e-5", "--json", "--at", "1,10")
-    found = json.loads(out)
-    assert code == 0
-    assert found["epochs"] == [1, 10]
-    assert [each["K"] for each in found["crossovers"]] == []
-    code, out, _ = cli(capsys, "compare", "--scheme", "fixed", *FIGURE, "--delta", "1e-5")
-    assert "from K = 7 on thm:strconvexsmooth is smaller than balle2019 (certified)" in out
-    code, _, err = cli(capsys, "compare", "--scheme", "fixed", *FIGURE, "--delta", "1e-5", "--plot", "x.docx")
-    assert code == 2
-    assert "no such picture format" in err
-    pytest.importorskip("matplotlib")
-    target = tmp_path / "bounds.svg"
-    code, _, _ = cli(
-        capsys, "compare", "--scheme", "fixed", *FIGURE, "--delta", "1e-5", "--at", "1,10", "--plot", str(target)
-    )
-    assert code == 0
-    assert "<svg" in target.read_text()
-
-
-def test_a_run_from_a_file(capsys, tmp_path):
-    file = tmp_path / "run.toml"
-    file.write_text(
-        'scheme = "shuffle"\ndelta = 1e-5\nn = 50\nb = 2\nK = 40\neta = 0.02\nlam = 1\nbeta = 4\nsigma = 2\nS_g = 4\n'
-    )
-    _, direct, _ = cli(capsys, "epsilon", "--scheme", "shuffle", *FIGURE, "--delta", "1e-5", "--json")
-    code, out, _ = cli(capsys, "epsilon", "--from", str(file), "--json")
-    assert (code, out) == (0, direct)
-    _, out, _ = cli(capsys, "epsilon", "--from", str(file), "--K", "1", "--json")
-    assert json.loads(out)["epsilon"] < json.loads(direct)["epsilon"]  # the command line wins
-    library = tmp_path / "library.toml"
-    library.write_text("noise_multiplier = 1.1\nsample_rate = 0.01\nsteps = 1000\norders = [2, 4, 8.5]\n")
-    code, out, _ = cli(capsys, "epsilon", "--from", str(library), "--scheme", "poisson", "--delta", "1e-5", "--json")
-    assert code == 0
-    assert json.loads(out)["order"] == 8.5
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("n = ", "cannot be read"),
-        ("colour = 3", "'colour' is no option"),
-        ("[n]\nx = 1", "n is a table"),
-        ("steps = 10.0\nnoise_multiplier = 1\nsample_rate = 0.5", "steps = '10.0': not a whole number"),
-        ("n = 50\nb = 2\nnoise_multiplier = 1", "mixed with noise_multiplier"),
-        ("sample_rate = 0.5\nsteps = 3", "noise_multiplier = None: not given"),
-        ("noise_multiplier = nan\nsample_rate = 0.5\nsteps = 3", "not a finite number"),
-    ],
-)
-def test_a_bad_file(capsys, tmp_path, text, message):
-    file = tmp_path / "run.toml"
-    file.write_text(text)
-    code, out, err = cli(capsys, "epsilon", "--from", str(file), "--scheme", "poisson", "--delta", "1e-5")
-    assert (code, out) == (2, "")
-    assert message in err
-    assert err.count("\n") == 1
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["epsilon", *FIGURE, "--delta", "1e-5"], "scheme = None: not given"),
-        (["epsilon", *FIGURE, "--scheme", "shuffle"], "delta = None: not given"),
-        (["calibrate", *FIGURE[:-2], "--scheme", "shuffle", "--delta", "1e-5"], "epsilon = None: not given"),
-        (["epsilon", "--from", "/nonexistent.toml"], "cannot be read"),
-    ],
-)
-def test_missing_options(capsys, arguments, message):
-    code, _, err = cli(capsys, *arguments)
-    assert code == 2
-    assert message in err
 
 
 @pytest.mark.parametrize("scheme", ["without_replacement", "poisson", "shuffle", "fixed"])

@@ -13,7 +13,7 @@ from hsdp_symbolic.errors import HsdpError
 from hsdp_symbolic.setting.parameters import PARAMETER_NAMES
 from proofs_check.page import build
 from proofs_check.page.programs import OPERATIONS, live
-from tests.evaluate.test_boxes import draw_point
+from tests.points import draw_point
 
 LIVE = [found.label for found in statements() if live(found) is not None]
 FLAGS = (

@@ -12,15 +12,11 @@ import sympy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hsdp_symbolic import HsdpError, Setting, labels, statement
+from hsdp_symbolic import HsdpError, Setting
 from hsdp_symbolic.errors import (
     ArgumentError,
     HypothesisError,
-    MissingArgument,
-    TooManySteps,
     UnknownArgument,
-    UnknownLabel,
-    ValueTooLarge,
 )
 from hsdp_symbolic.setting.gate import to_fraction
 
@@ -147,91 +143,6 @@ def test_combinations_that_cannot_be(changes, told):
         Setting(**{**GOOD, **changes})
 
 
-@pytest.mark.parametrize(
-    ("label", "changes", "told"),
-    [
-        (
-            "thm:strconvexsmooth",
-            {"eta": "0.4"},
-            r"eta = 2/5: .* assumes eta < 2/\(beta \+ lam\); choose eta < .* = 2/5",
-        ),
-        ("thm:strconvexsmooth", {"eta": 1}, "choose eta <"),
-        ("thm:strconvexsmooth", {"b": 26}, "b = 26: .* choose b <= n/2 = 25"),
-        ("thm:strconvexsmooth", {"j0": 25}, "j0 = 25: .* choose j0 <= N - 1 = 24"),
-        ("thm:strconvexsmooth", {"j0": -1}, "j0 = -1: .*whole number from 0"),
-        ("thm:strconvexsmooth", {"j0": "1.5"}, "j0 = '1.5'"),
-        ("thm:strconvexsmooth", {"alpha": 1}, "alpha = 1: .*> 1"),
-        ("thm:strconvexsmooth", {"alpha": "0.5"}, "alpha = '0.5'"),
-        ("thm:strconvexsmooth", {"alpha": float("nan")}, "alpha = nan: not a finite"),
-        ("thm:strconvexsmooth", {"alpha": True}, "alpha = True"),
-        ("thm:strconvexsmooth", {"K": 0}, "K = 0"),
-        ("thm:convexsmooth", {"eta": "0.5"}, "choose eta < 2/beta = 1/2"),
-        ("eps0", {"j": 0}, "choose j >= 1"),
-        ("eps0", {"j": 26}, "choose j <= N = 25"),
-        ("lem:LSIseq_convex", {"k": 0, "j": 0}, r"N\*k \+ j = 0"),
-        ("lem:LSIseq_stronglyconvex", {"k": 40, "j": 0}, "choose k <= K - 1 = 39"),
-        ("lem:recursive", {"hit": 2, "u": 1, "c": 1, "L": 1}, "hit = 2"),
-    ],
-)
-@pytest.mark.parametrize("view", ["exact", "enclose", "upper", "lower", "numeric"])
-@pytest.mark.smoke
-def test_outside_the_hypotheses_there_is_no_number(label, changes, told, view):
-    arguments = {"alpha": 15, "j0": 0, "j": 1, "k": 1, **changes}
-    with pytest.raises(ArgumentError, match=told):
-        getattr(statement(label), view)(Setting(**GOOD), **arguments)
-
-
-class TestViewsAskForWhatTheyNeed:
-    def test_missing_argument(self, figure_run):
-        with pytest.raises(MissingArgument, match=r"^j0 = None: thm:strconvexsmooth needs it .*pass j0="):
-            statement("thm:strconvexsmooth").upper(figure_run, alpha=15)
-
-    def test_missing_parameter(self):
-        with pytest.raises(MissingArgument, match="sigma"):
-            statement("thm:convexsmooth").upper(Setting(n=4, b=1, K=1, eta="0.1", beta=1, S_g=1), alpha=2, j0=0)
-
-    def test_a_parameter_it_does_not_need_may_be_missing(self):
-        run = Setting(n=4, b=1, K=1, eta="0.1", beta=1, sigma=1, S_g=1)
-        assert statement("thm:convexsmooth").upper(run, alpha=2, j0=0) > 0
-
-    def test_unknown_argument(self, figure_run):
-        with pytest.raises(UnknownArgument, match="thm:convexsmooth takes n, b, K, eta, beta, sigma, S_g, alpha, j0"):
-            statement("thm:convexsmooth").upper(figure_run, order=2)
-
-    def test_not_a_setting(self):
-        with pytest.raises(UnknownArgument, match="is not a Setting"):
-            statement("thm:convexsmooth").upper(GOOD, alpha=2, j0=0)
-
-    def test_parameters_may_be_overridden_in_the_call(self, figure_run):
-        found = statement("thm:strconvexsmooth")
-        assert found.exact(figure_run, alpha=15, j0=3, K=2) == found.exact(figure_run.replace(K=2), alpha=15, j0=3)
-        assert found.exact(figure_run, alpha=15, j0=3, sigma_squared=4) == found.exact(figure_run, alpha=15, j0=3)
-
-    def test_zero_sensitivity_costs_nothing(self, figure_run):
-        assert statement("thm:strconvexsmooth").upper(figure_run, alpha=15, j0=3, S_g=0) == 0
-        assert statement("thm:strconvexsmooth").numeric(figure_run, alpha=15, j0=3, S_g=0) == 0
-
-
-class TestLabels:
-    @pytest.mark.parametrize(
-        ("label", "told"),
-        [
-            ("thm:strconvexsmoth", "did you mean thm:strconvexsmooth"),
-            ("thm:nothing at all", "hsdp list|did you mean"),
-            ("", "hsdp list"),
-            (None, "no such statement"),
-            (7, "no such statement"),
-            ("__import__('os')", "no such statement"),
-        ],
-    )
-    def test_unknown(self, label, told):
-        with pytest.raises(UnknownLabel, match=told):
-            statement(label)
-
-    def test_order_is_the_papers(self):
-        assert labels()[:4] == ("thm:naive_RDP_baseline", "lem:post_proc", "lem:recursive", "thm:strconvexsmooth")
-
-
 class TestSetting:
     def test_is_immutable_hashable_and_equal_by_value(self):
         run = Setting(**GOOD)
@@ -264,14 +175,6 @@ class TestSetting:
     def test_every_refusal_is_ours(self):
         assert issubclass(HypothesisError, HsdpError)
         assert issubclass(ArgumentError, ValueError)
-
-
-def test_errors_cross_from_one_process_to_another():
-    for error in (ArgumentError("n", -1, "negative", "give more"), ValueTooLarge(10**9), TooManySteps(10**9, "a mean")):
-        again = pickle.loads(pickle.dumps(error))
-        assert type(again) is type(error)
-        assert str(again) == str(error)
-        assert vars(again) == vars(error)
 
 
 def test_a_setting_with_long_numbers_can_be_changed():

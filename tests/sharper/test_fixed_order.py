@@ -13,13 +13,11 @@ from sympy import Rational
 from hsdp_symbolic import Setting, statement
 from hsdp_symbolic.accounting.split import best_split
 from hsdp_symbolic.errors import ArgumentError, HypothesisError
-from hsdp_symbolic.evaluate.enclosure import enclose, exact
+from hsdp_symbolic.evaluate.enclosure import exact
 from hsdp_symbolic.evaluate.program import compile_expression
 from hsdp_symbolic.experiment.attack import attack
 from hsdp_symbolic.functions.cyclic_shifts import CyclicShifts
-from hsdp_symbolic.functions.pooled import Pooled
 from hsdp_symbolic.proof.checks import Verdict
-from hsdp_symbolic.symbols import c, u
 from proofs_check.prove import prove_over, replay
 
 TABLE = {
@@ -228,61 +226,6 @@ def test_hypotheses_are_checked(figure_run):
     with pytest.raises(HypothesisError, match="j0"):
         statement("shift:cyclic").upper(figure_run, alpha=15, j0=25)
     assert statement("shift:cyclic").upper(figure_run.replace(b=50), alpha=15, j0=0) > 0, "one batch is allowed"
-
-
-class TestPooled:
-    """One node, three algebras."""
-
-    @pytest.mark.parametrize(("g", "y"), [("1/3", "5"), ("1", "5"), ("7/2", "5"), ("3", "0"), ("1/3", "1e-300")])
-    def test_views_agree(self, g, y):
-        from hsdp_symbolic.evaluate.numeric import evaluate
-
-        program = compile_expression(Pooled(u, c))
-        values = {"u": Fraction(g), "c": Fraction(y)}
-        g, y = values.values()
-        truth = (1 + g * y) ** 2 / (1 + y) if g >= 1 else 1 + g**2 * y
-        assert exact(program, values) == truth
-        assert truth in enclose(program, values)
-        assert float(evaluate(program, values)) == pytest.approx(float(truth), rel=1e-15)
-
-    def test_an_undecided_kink_costs_next_to_nothing(self):
-        """g = 1/(1 + q^(N(K−1))), which no precision tells from 1: the enclosure is thin all the same."""
-        run = Setting(n=10**6, b=1, K=7, eta="0.5", lam=1, beta=1, sigma=1, S_g=1)
-        found = statement("shift:cyclic").enclose(run, alpha=3, j0=5 * 10**5)
-        assert found.relative_width < Fraction(1, 10**20)
-
-
-class TestMeans:
-    def test_many_batches_agree_term_by_term(self):
-        """The sum in blocks against the plain sum, with the kink early, late and in the middle."""
-        for step, epochs, order in (
-            ("0.02", 40, 3),
-            ("1e-7", 3, 3),
-            ("0.001", 2, 50),
-            ("0.3", 1, 2),
-            ("1e-4", 10**9, 7),
-        ):
-            run = Setting(n=1500, b=1, K=epochs, eta=step, lam=1, beta=1, sigma="0.3", S_g=1)
-            blocks, plain = (
-                statement("shift:shuffle").enclose(run, alpha=order, engine=engine) for engine in ("arb", "mpmath")
-            )
-            assert blocks.lo <= plain.hi
-            assert plain.lo <= blocks.hi
-            assert max(blocks.relative_width, plain.relative_width) <= Fraction(1, 10**20)
-            assert statement("shift:shuffle").numeric(run, alpha=order) == pytest.approx(float(plain.hi), rel=1e-13)
-
-    @pytest.mark.parametrize(("n", "eta"), [(10**9, "1e-9"), (10**30, "1e-9"), (10**6, "0.5")])
-    def test_very_many_batches(self, n, eta):
-        run = Setting(n=n, b=1, K=7, eta=eta, lam=1, beta=1, sigma="0.1", S_g=4)
-        found = statement("shift:shuffle").enclose(run, alpha=3)
-        assert found.relative_width <= Fraction(1, 10**20)
-        assert found.lo <= statement("shuffle:factor").enclose(run, alpha=3).hi
-
-    def test_grids(self, figure_run):
-        found = statement("shift:shuffle")
-        grid = found.numeric(figure_run, alpha=[2, 15], K=range(1, 6))
-        alone = [[found.upper(figure_run, alpha=a, K=k) for k in range(1, 6)] for a in (2, 15)]
-        np.testing.assert_allclose(grid, alone, rtol=1e-13)
 
 
 BOX = {"n": 50, "b": 2, "lam": 1, "beta": 4, "sigma": 2, "S_g": 4, "alpha": 15}
