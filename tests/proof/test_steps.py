@@ -3,43 +3,61 @@
 from __future__ import annotations
 
 import random
+from functools import cache
 from pathlib import Path
 
 import pytest
 from sympy import Float
 
 from hsdp_symbolic import labels, statement, statements
-from hsdp_symbolic.proof.checks import (
-    Cited,
-    Verdict,
-    surviving_mutants,
-)
+from hsdp_symbolic.proof.checks import Cited, Verdict, surviving_mutants
+from hsdp_symbolic.proof.derivation import Step
 
-STEPS = {
-    repr(step.check): pytest.param(step, id=f"{label}-{number}")
-    for label in reversed(labels())  # a step that several statements share is examined once, under the first of them
-    for number, step in reversed(list(enumerate(statement(label).steps, start=1)))
-}
 SAMPLE = 2
 """Mutants of a step tried every time; all of them by `-m slow` and by `hsdp verify --controls`."""
 
 
-@pytest.mark.parametrize("step", STEPS.values())
-def test_every_step_holds_and_its_mutants_do_not(step):
-    evidence = step.check.verify()
-    assert evidence.verdict is (Verdict.CITED if isinstance(step.check, Cited) else Verdict.PROVED), evidence
-    mutants = list(step.check.mutants())
-    assert mutants
-    for what, mutant in random.Random(step.says).sample(mutants, min(SAMPLE, len(mutants))):
-        assert not mutant.verify().verdict.passes, what
+@cache
+def own_steps() -> dict[str, dict[int, Step]]:
+    """The steps of every statement, by number; a step that several share is examined once, under the first of them."""
+    found: dict[str, dict[int, Step]] = {}
+    seen = set()
+    for label in labels():
+        numbered = enumerate(statement(label).steps, start=1)
+        found[label] = {number: step for number, step in numbered if is_new(repr(step.check), seen)}
+    return found
+
+
+def is_new(key, seen):
+    fresh = key not in seen
+    seen.add(key)
+    return fresh
+
+
+@pytest.mark.parametrize("label", labels())
+def test_every_step_holds_and_its_mutants_do_not(label):
+    for number, step in own_steps()[label].items():
+        evidence = step.check.verify()
+        expected = Verdict.CITED if isinstance(step.check, Cited) else Verdict.PROVED
+        assert evidence.verdict is expected, (number, evidence)
+        mutants = list(step.check.mutants())
+        assert mutants, number
+        for what, mutant in random.Random(step.says).sample(mutants, min(SAMPLE, len(mutants))):
+            assert not mutant.verify().verdict.passes, (number, what)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("step", STEPS.values())
-def test_no_mutant_survives(step):
-    tried, survivors = surviving_mutants(step.check)
-    assert tried >= 1
-    assert survivors == []
+@pytest.mark.parametrize("label", labels())
+def test_no_mutant_survives(label):
+    for number, step in own_steps()[label].items():
+        tried, survivors = surviving_mutants(step.check)
+        assert tried >= 1, number
+        assert survivors == [], number
+
+
+def test_every_statement_is_derived():
+    assert all(statement(label).steps for label in labels())
+    assert sum(map(len, own_steps().values())) > 150
 
 
 def test_the_two_primitive_lsi_facts_and_the_analytic_facts_are_the_only_citations():
