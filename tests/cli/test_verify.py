@@ -44,10 +44,10 @@ def test_verify_prints_every_claim_and_succeeds(capsys):
 
 def test_verify_json(capsys, tmp_path):
     target = tmp_path / "ledger.json"
-    assert main(["verify", "thm:strconvexsmooth", "--controls", "--json", str(target)]) == 0
+    assert main(["verify", "thm:GD_baseline", "--controls", "--json", str(target)]) == 0
     rows = json.loads(target.read_text())
     assert all(list(row) == KEYS for row in rows)
-    assert {row["label"] for row in rows} == {"thm:strconvexsmooth"}
+    assert {row["label"] for row in rows} == {"thm:GD_baseline"}
     assert all(row["control"]["mutants"] == row["control"]["rejected"] >= 1 for row in rows)
     assert "mutants rejected" in capsys.readouterr().out
     assert [path.name for path in tmp_path.iterdir()] == ["ledger.json"], "no temporary file is left"

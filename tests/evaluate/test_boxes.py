@@ -73,7 +73,9 @@ def is_closed(found):
     return not found.expr.has(*RECURSIVE)
 
 
-@pytest.mark.parametrize("label", labels())
+@pytest.mark.parametrize(
+    "label", [pytest.param(label, marks=[pytest.mark.slow] * (label == "exact:fixed_order")) for label in labels()]
+)
 def test_ranges_are_sound(label):
     found = statement(label)
     check = check_sound_and_close if is_closed(found) else check_sound

@@ -40,12 +40,17 @@ def test_there_are_four():
     assert build.NAMES == ("1_one_theorem", "2_figures", "3_audit", "4_your_own_run")
 
 
-@pytest.mark.parametrize("name", [*build.NAMES[:-1], pytest.param(build.NAMES[-1], marks=pytest.mark.smoke)])
-class TestEveryNotebook:
-    def test_shows_what_its_source_gives(self, name):
-        found = check(name)
-        assert found.returncode == 0, found.stdout + found.stderr[-3000:]
+MARKS = {"1_one_theorem": pytest.mark.slow, "2_figures": pytest.mark.slow, "4_your_own_run": pytest.mark.smoke}
 
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=MARKS.get(name, ())) for name in build.NAMES])
+def test_shows_what_its_source_gives(name):
+    found = check(name)
+    assert found.returncode == 0, found.stdout + found.stderr[-3000:]
+
+
+@pytest.mark.parametrize("name", build.NAMES)
+class TestEveryNotebook:
     def test_is_readable_without_running(self, name):
         cells = build.stored(name)["cells"]
         assert cells[0]["cell_type"] == "markdown"

@@ -13,7 +13,7 @@ from hsdp_symbolic import labels, statement, statements
 from hsdp_symbolic.proof.checks import Cited, Verdict, surviving_mutants
 from hsdp_symbolic.proof.derivation import Step
 
-SAMPLE = 2
+SAMPLE = 1
 """Mutants of a step tried every time; all of them by `-m slow` and by `hsdp verify --controls`."""
 
 

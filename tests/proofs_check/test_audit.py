@@ -10,12 +10,6 @@ from hsdp_symbolic.cli import main
 from proofs_check.audit import errata, findings, ledger_page, overview, story, to_latex
 from proofs_check.claim import Claim, Note
 from proofs_check.ledger import claims, coverage, notes
-from proofs_check.report import examine_all
-
-
-@pytest.fixture(scope="module")
-def entries():
-    return examine_all()
 
 
 class TestFindings:
