@@ -51,13 +51,16 @@ def check_calibrations(count, seed):
         assert less.epsilon > target
 
 
-def test_calibrated_noise_never_misses():
-    check_calibrations(12, seed=3)
-
-
-@pytest.mark.slow
-def test_calibrated_noise_never_misses_on_many_targets():
-    check_calibrations(1000, seed=4)
+@pytest.mark.parametrize(
+    ("count", "seed"),
+    [
+        (12, 3),
+        pytest.param(100, 5, marks=pytest.mark.slow),
+        pytest.param(1000, 4, marks=pytest.mark.nightly),
+    ],
+)
+def test_calibrated_noise_never_misses(count, seed):
+    check_calibrations(count, seed)
 
 
 def test_calibrating_epochs(figure_run):
