@@ -30,6 +30,7 @@ from hsdp_symbolic.accounting import (
 from hsdp_symbolic.accounting.regression import logistic_privacy
 from hsdp_symbolic.cli import main
 from hsdp_symbolic.errors import ArgumentError
+from tests import skips
 from tests.accounting import linear_law
 
 DIGITS = {
@@ -207,7 +208,7 @@ class TestOneGate:
         assert repr(by_function.epsilon) in capsys.readouterr().out
 
     def test_dp_accounting_agrees(self):
-        pytest.importorskip("dp_accounting")
+        skips.module("dp_accounting", missing="dp_accounting")
         from hsdp_symbolic.adapters.dp_accounting import HiddenStateDpEvent, HiddenStatePrivacyAccountant
 
         for loss in (logistic(feature_norm=1), None):

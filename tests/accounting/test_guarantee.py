@@ -23,6 +23,7 @@ from hsdp_symbolic.accounting.conversion import Goal
 from hsdp_symbolic.accounting.guarantee import bounds_for
 from hsdp_symbolic.accounting.orders import minimum, objective
 from hsdp_symbolic.catalogue import scheme_of
+from tests import skips
 from tests.accounting.test_conversion import formula
 
 LIBRARY = {
@@ -231,7 +232,7 @@ def test_the_clip_norm_matters_for_nothing_else():
 @pytest.mark.parametrize("steps", [1000, 1001, 1, 10**6])
 @pytest.mark.parametrize(("rate", "noise"), [("0.01", "1.1"), ("0.004", "0.8"), ("1/16", 4)])
 def test_poisson_composition_equals_dp_accounting(steps, rate, noise):
-    dp_accounting = pytest.importorskip("dp_accounting")
+    dp_accounting = skips.module("dp_accounting", missing="dp_accounting")
     from dp_accounting.rdp import rdp_privacy_accountant
 
     orders = [2, 3, 4, 5, 8, 16, 32, 64]
@@ -245,7 +246,7 @@ def test_poisson_composition_equals_dp_accounting(steps, rate, noise):
 
 @pytest.mark.parametrize("steps", [1000, 1001])
 def test_poisson_composition_equals_opacus(steps):
-    rdp = pytest.importorskip("opacus.accountants.analysis.rdp")
+    rdp = skips.module("opacus.accountants.analysis.rdp", missing="opacus")
     orders = [2, 3, 4, 5, 8, 16, 32, 64]
     values = rdp.compute_rdp(q=0.01, noise_multiplier=1.1, steps=steps, orders=orders)
     theirs, _ = rdp.get_privacy_spent(orders=orders, rdp=values, delta=1e-5)

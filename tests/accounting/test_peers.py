@@ -6,11 +6,13 @@ import random
 import mpmath
 import pytest
 
+from tests import skips
+
 
 class TestDpAccounting:
     @pytest.fixture
     def rdp(self):
-        return pytest.importorskip("dp_accounting.rdp.rdp_privacy_accountant")
+        return skips.module("dp_accounting.rdp.rdp_privacy_accountant", missing="dp_accounting")
 
     def test_conversion_falls_below_its_formula(self, rdp):
         rng, below = random.Random(1), 0
@@ -42,11 +44,11 @@ class TestDpAccounting:
 
 class TestOpacus:
     def test_invalid_inputs_give_numbers(self):
-        rdp = pytest.importorskip("opacus.accountants.analysis.rdp")
+        rdp = skips.module("opacus.accountants.analysis.rdp", missing="opacus")
         for change in ({"noise_multiplier": -1}, {"steps": 1.5}, {"orders": [0.5]}):
             given = {"q": 0.1, "noise_multiplier": 1, "steps": 10, "orders": [2.0]} | change
             assert math.isfinite(float(rdp.compute_rdp(**given)[0]))
 
     def test_its_accountants(self):
-        registry = pytest.importorskip("opacus.accountants.registry")
+        registry = skips.module("opacus.accountants.registry", missing="opacus")
         assert {"rdp", "gdp", "prv"} <= set(registry._ACCOUNTANTS)

@@ -14,6 +14,7 @@ from hsdp_symbolic.accounting import (
     training_run,
 )
 from hsdp_symbolic.errors import ArgumentError
+from tests import skips
 from tests.accounting.test_accountant import FACTS, NOISE
 
 
@@ -22,7 +23,7 @@ class TestDpAccounting:
 
     @pytest.fixture
     def adapter(self):
-        pytest.importorskip("dp_accounting")
+        skips.module("dp_accounting", missing="dp_accounting")
         from hsdp_symbolic.adapters import dp_accounting
 
         return dp_accounting

@@ -11,12 +11,13 @@ import pytest
 
 from hsdp_symbolic.accounting import epsilon, huber, logistic, softmax, squared, training_run, vouched
 from hsdp_symbolic.errors import ArgumentError
+from tests import skips
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # what torch and Opacus warn of on import is not ours
-    torch = pytest.importorskip("torch", reason="the opacus-test extra is not installed")
-    pytest.importorskip("opacus", reason="the opacus-test extra is not installed")
-    datasets = pytest.importorskip("sklearn.datasets", reason="the opacus-test extra is not installed")
+    torch = skips.module("torch", missing="opacus")
+    skips.module("opacus", missing="opacus")
+    datasets = skips.module("sklearn.datasets", missing="opacus")
     from opacus.accountants import RDPAccountant
     from opacus.utils.batch_memory_manager import BatchMemoryManager
     from torch import nn

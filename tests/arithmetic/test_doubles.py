@@ -27,6 +27,7 @@ from hsdp_symbolic.errors import HsdpError, RoundingMode
 from hsdp_symbolic.experiment.renyi.mixtures import Mixture, mixture_divergence
 from hsdp_symbolic.functions.shift_control import bracket
 from proofs_check.prove import prove_over
+from tests import skips
 
 X86 = platform.machine() in ("x86_64", "AMD64") and sys.platform == "linux"
 DOWN, UP, TO_ZERO = 0x400, 0x800, 0xC00
@@ -44,7 +45,7 @@ def bits(x: float) -> int:
 def c_library() -> ctypes.CDLL:
     """Where `fesetround` is; modes are numbered, and the control word lies, as on Linux with x86-64."""
     if not X86:
-        pytest.skip("needs Linux on x86-64")
+        skips.skip(missing="x86-64")
     return ctypes.CDLL(ctypes.util.find_library("m"))
 
 
@@ -160,7 +161,7 @@ class TestOtherModesAreRefused:
 def test_a_mode_that_changes_on_the_way_is_noticed(monkeypatch):
     """Another library may change it in the middle of a dynamic programme."""
     run = Setting(n=6, b=2, K=2, eta="0.02", lam=1, beta=4, sigma=2, S_g=4)
-    from hsdp_symbolic.functions import shift_control as dynamic
+    from hsdp_symbolic.functions import shift_programme as dynamic
 
     bracket.cache_clear()
     libm = c_library()

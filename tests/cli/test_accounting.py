@@ -107,7 +107,6 @@ def test_compare_on_the_command_line(capsys, tmp_path, only):
     code, _, err = cli(capsys, "compare", "--scheme", "fixed", *FIGURE, "--delta", "1e-5", "--plot", "x.docx")
     assert code == 2
     assert "no such picture format" in err
-    pytest.importorskip("matplotlib")
     target = tmp_path / "bounds.svg"
     code, _, _ = cli(
         capsys, "compare", "--scheme", "fixed", *FIGURE, "--delta", "1e-5", "--at", "1,10", "--plot", str(target)

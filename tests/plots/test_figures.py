@@ -31,11 +31,12 @@ from hsdp_symbolic.plots.data import paper_files, paper_name, tables
 from hsdp_symbolic.plots.draw import PALETTES, draw, render
 from hsdp_symbolic.plots.values import as_double, as_text, value
 from proofs_check.inventory import stored
+from tests import skips
 
 ROOT = Path(__file__).parents[2]
 SOURCES = [parent / "shared" / "paper.tex" for parent in ROOT.parents]
 PAPER_TEX = next((path for path in SOURCES if path.exists()), None)
-needs_paper = pytest.mark.skipif(PAPER_TEX is None, reason="the paper's LaTeX source is not at hand (shared/paper.tex)")
+needs_paper = skips.unless(PAPER_TEX, missing="paper")
 FOLDERS = {
     "data_shuffle_sample": "thm:shuffle",
     "data_sgm_sample": "mironov2019",
@@ -115,13 +116,13 @@ def document(paper: str) -> str:
 
 
 @needs_paper
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+@skips.unless(shutil.which("pdflatex"), missing="pdflatex")
 class TestPaperCompiles:
     @pytest.fixture
     def build(self, tmp_path):
         have = subprocess.run(["kpsewhich", "pgfplots.sty", "natbib.sty"], capture_output=True, text=True, check=False)
         if have.stdout.count(".sty") < 2:
-            pytest.skip("pgfplots or natbib is not installed")
+            skips.skip(missing="pdflatex")
         (tmp_path / "main.tex").write_text(document(PAPER_TEX.read_text()))
 
         def run():
@@ -392,11 +393,14 @@ class TestFiles:
             assert min(text.get_fontsize() for text in words) >= 7
             assert drawing.get_figwidth() in (3.25, 6.75)
 
-    @pytest.mark.parametrize("name", FAST)
-    @pytest.mark.parametrize("own", [False, True])
+    @pytest.mark.parametrize(
+        ("name", "own"),
+        [
+            *((name, False) for name in FAST),
+            *((name, True) for name in FAST if name != "slips"),
+        ],  # it has its own settings
+    )
     def test_no_word_is_cut_off(self, figures, name, own):
-        if own and name == "slips":
-            pytest.skip("its panels have settings of their own")
         changes = {"n": 1000, "b": 20, "K": 12}
         drawing = draw(FIGURES[name](Request(changes)) if own else figures[name])
         drawing.canvas.draw()

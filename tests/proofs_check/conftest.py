@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from proofs_check.ledger import Entry
+from proofs_check.claim import Entry
 from proofs_check.report import examine_all
 
 

@@ -29,6 +29,7 @@ from proofs_check.cache import Memory, fingerprint
 from proofs_check.claim import Claim, examine
 from proofs_check.content import key_of
 from proofs_check.ledger import claims
+from tests import skips
 
 ROOT = Path(cache.__file__).parent.parent
 
@@ -382,7 +383,7 @@ class TestPlaces:
         memory, _ = decide(TRUE, FALSE, claim(OPEN))
         assert (memory.remembered, memory.decided) == (2, 1)
 
-    @pytest.mark.skipif(os.geteuid() == 0, reason="root writes everywhere")
+    @skips.unless(os.geteuid(), missing="another user")
     def test_a_folder_without_the_right_to_write(self, filled):
         filled.parent.chmod(0o500)
         try:

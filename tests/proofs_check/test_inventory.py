@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from hsdp_symbolic import labels
 from proofs_check.inventory import QUOTE, dump, read, stored
+from tests import skips
 
 PAPER = Path(__file__).parents[3] / "shared" / "paper.tex"
 
@@ -80,6 +79,6 @@ class TestStored:
             base = ":".join(label.split(":")[:2])
             assert base in known or label.startswith(own), label
 
-    @pytest.mark.skipif(not PAPER.exists(), reason="the paper is not at hand")
+    @skips.unless(PAPER.exists(), missing="paper")
     def test_it_is_current(self):
         assert dump(read(PAPER.read_text(encoding="utf-8"))) == dump(stored())

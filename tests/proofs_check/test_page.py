@@ -13,6 +13,7 @@ from hsdp_symbolic.errors import HsdpError
 from hsdp_symbolic.setting.parameters import PARAMETER_NAMES
 from proofs_check.page import build
 from proofs_check.page.programs import OPERATIONS, live
+from tests import skips
 from tests.points import draw_point
 
 FLAGS = (
@@ -30,10 +31,10 @@ def page(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def browser(page, tmp_path_factory):
-    webdriver = pytest.importorskip("selenium.webdriver")
+    webdriver = skips.module("selenium.webdriver", missing="selenium")
     chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
     if not chromium or not driver:
-        pytest.skip("no chromium and chromedriver on this machine")
+        skips.skip(missing="chromium")
     options = webdriver.ChromeOptions()
     options.binary_location = chromium
     for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):

@@ -21,6 +21,7 @@ from hsdp_symbolic.tex import latex
 from hsdp_symbolic.tex.layout import LINE, rows, width
 from hsdp_symbolic.tex.macros import macro_name, macros
 from hsdp_symbolic.tex.printer import PaperPrinter
+from tests import skips
 from tests.golden import latex as golden
 
 
@@ -115,7 +116,7 @@ class TestMarkdown:
             assert not re.search(r"<[A-Za-z]", formula), formula
 
 
-needs_pdflatex = pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+needs_pdflatex = skips.unless(shutil.which("pdflatex"), missing="pdflatex")
 ARTICLE = "\\documentclass{article}\n\\usepackage{amsmath}\n%s\\begin{document}\n%s\n\\end{document}\n"
 
 
