@@ -8,9 +8,22 @@ import pytest
 from hypothesis import settings
 
 from hsdp_symbolic import Setting, statement
+from hsdp_symbolic.statement import Statement
 
 settings.register_profile("seeded", derandomize=True, deadline=None)
 settings.load_profile("seeded")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """No statement is derived while tests are collected: every worker collects, and would pay for it again."""
+
+    def refuse(self, *arguments, **options):
+        raise AssertionError("a statement is built at import: parametrise by label, and ask for it within the test")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Statement, "__init__", refuse)
+        return (yield)
 
 
 @pytest.fixture(scope="session")

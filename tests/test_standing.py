@@ -30,7 +30,7 @@ def test_everything_the_accountant_offers_is_recorded():
 @pytest.mark.parametrize(
     "change",
     [
-        {"expr": statement("shift:gd").expr / 2},
+        {"expr": Integer(1)},
         {"hypotheses": ()},
         {"relation": "="},
         {"terms": replace(BY_CONTRACTION, asks=Asks.NOTHING)},
@@ -44,6 +44,10 @@ def test_another_claim_has_another_digest(change):
 
 def halved():
     return {"expr": statement("shift:gd").expr / 2}
+
+
+def test_half_of_a_bound_has_another_digest():
+    assert digest(replace(statement("shift:gd"), **halved())) != record()["digests"]["shift:gd"]
 
 
 @pytest.mark.parametrize(
