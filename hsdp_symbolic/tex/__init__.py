@@ -4,7 +4,8 @@
 are a statement, its hypotheses, its derivation and its values at a setting; `document` is all of them in one file, and
 the macros other papers can use; `words` turns the sentences of the package into LaTeX.
 
-A function of the bounds knows its own LaTeX; for the round trip it needs one rule in `tests/latex_reader.py`. A symbol
+A function of the bounds knows its own LaTeX; for the round trip it needs one rule in
+`tests/tex/latex_reader.py`. A symbol
 whose name is not letters with an index needs a line in `symbols.TEX`.
 """
 

@@ -1,0 +1,331 @@
+"""The accountant object, and several runs added up (its adapters: see `adapters/`)."""
+
+from __future__ import annotations
+
+import copy
+import math
+import random
+from fractions import Fraction
+
+import pytest
+
+from hsdp_symbolic import Setting
+from hsdp_symbolic.accounting import (
+    DoesNotCompose,
+    HiddenStateAccountant,
+    Part,
+    delta,
+    delta_of_all,
+    epsilon,
+    epsilon_of_all,
+    scalar,
+    training_run,
+)
+from hsdp_symbolic.errors import ArgumentError
+
+FACTS = {
+    "scheme": "shuffle",
+    "n": 50,
+    "batch_size": 2,
+    "learning_rate": "0.02",
+    "max_grad_norm": 2,
+    "weight_decay": 1,
+    "loss": scalar(feature_norm=1, curvature=3, bias=False),  # so that λ = 1 and β = 4
+}
+BATCHES, NOISE = 25, 20
+HARMLESS = {name: value for name, value in FACTS.items() if name in ("scheme", "n", "batch_size")}
+
+
+def accountant(steps=0, *, noise=NOISE, **changes):
+    made = HiddenStateAccountant(**(FACTS | changes))
+    if steps:
+        made.history = [(noise, 1 / BATCHES, steps)]
+    return made
+
+
+class TestOneRun:
+    @pytest.mark.smoke
+    def test_epsilon_is_that_of_the_paper_setting(self, figure_run):
+        """Clip norm 2 is sensitivity 4, and noise multiplier 20 is σ = 2, at the setting of the figures."""
+        expected = epsilon(figure_run, delta="1e-5", scheme="shuffle")
+        found = accountant(40 * BATCHES)
+        assert found.get_epsilon(1e-5) == expected.epsilon
+        assert found.get_delta(1) == delta(figure_run, epsilon=1, scheme="shuffle").delta
+        assert found.guarantee(1e-5).bound == "shift:shuffle"
+
+    def test_a_wrong_sensitivity_would_show(self, figure_run):
+        wrong = epsilon(figure_run.replace(S_g=2), delta="1e-5", scheme="shuffle")
+        assert accountant(40 * BATCHES).get_epsilon(1e-5) > 1.5 * wrong.epsilon
+
+    def test_step_by_step_is_the_same_as_at_once(self):
+        told = accountant()
+        for _ in range(3 * BATCHES):
+            told.step(noise_multiplier=NOISE, sample_rate=1 / BATCHES)
+        assert told.history == [(NOISE, 1 / BATCHES, 3 * BATCHES)]
+        assert len(told) == 3 * BATCHES
+        assert told.get_epsilon(1e-5) == accountant(3 * BATCHES).get_epsilon(1e-5)
+
+    def test_nothing_done_costs_nothing(self):
+        assert accountant().get_epsilon(1e-5) == 0 == accountant().get_delta(1)
+        with pytest.raises(ArgumentError, match="delta = 2"):
+            accountant().get_epsilon(2)
+        with pytest.raises(ArgumentError, match="no step"):
+            accountant().guarantee(1e-5)
+
+    @pytest.mark.parametrize("scheme", ["fixed", "shuffle", "reshuffle"])
+    def test_within_an_epoch_composition_is_used_and_said(self, scheme):
+        found = accountant(BATCHES + 7, scheme=scheme).guarantee(1e-5)
+        assert not found.hidden_state
+        assert "32 steps end within an epoch of 25" in found.note
+        assert "the next: 50 steps" in found.note
+        # valid: no less than composition over the steps of whole epochs before
+        whole = accountant(BATCHES, scheme=scheme, released=True).get_epsilon(1e-5)
+        assert found.epsilon >= whole
+
+    def test_within_an_epoch_a_bound_for_any_number_of_steps_still_holds(self):
+        """The limit for batches drawn anew at every step does not ask where an epoch ends."""
+        found = accountant(BATCHES + 7, scheme="without_replacement").guarantee(1e-5)
+        assert found.bound == "thm:amp_samp_wo_replacement:limit"
+        assert "composition" not in found.note
+        longer = accountant(40 * BATCHES, scheme="without_replacement").get_epsilon(1e-5)
+        assert found.epsilon >= longer
+
+    def test_released_uses_composition_only(self):
+        steps = 40 * BATCHES
+        found = accountant(steps, released=True).guarantee(1e-5)
+        assert found.bound == "composition:fixed"
+        assert found.epsilon > accountant(steps).get_epsilon(1e-5)
+        assert {each.label for each in found.considered if each.verdict == "does not apply"} >= {"shift:shuffle"}
+
+    def test_opacus_calls_the_orders_alphas(self):
+        made = accountant(40 * BATCHES)
+        assert made.get_epsilon(1e-5, alphas=[8, 16]) == made.get_epsilon(1e-5, orders=[8, 16])
+        assert made.get_epsilon(1e-5, alphas=[8, 16]) > made.get_epsilon(1e-5)
+        with pytest.raises(ArgumentError, match="alphas"):
+            made.get_epsilon(1e-5, alphas=[8], orders=[8])
+
+    def test_poisson_needs_no_facts_and_reads_a_float_rate_as_meant(self):
+        made = HiddenStateAccountant(scheme="poisson")
+        made.history = [(1.1, 1 / 3, 30)]
+        run = training_run(noise_multiplier="1.1", sample_rate=Fraction(1, 3), steps=30)
+        assert made.get_epsilon(1e-5) == epsilon(run, delta=1e-5, scheme="poisson").epsilon
+        assert training_run(noise_multiplier="1.1", sample_rate=1 / 3, steps=30) == run  # not 0.3333333333333333
+
+    def test_full_batch_is_one_step_an_epoch(self):
+        facts = {name: value for name, value in FACTS.items() if name != "batch_size"} | {"scheme": "full_batch"}
+        made = HiddenStateAccountant(**facts)
+        for _ in range(5):
+            made.step(noise_multiplier=10, sample_rate=1)
+        told = {name: facts[name] for name in ("max_grad_norm", "learning_rate", "weight_decay", "loss")}
+        run = training_run(noise_multiplier=10, n=50, batch_size=50, epochs=5, **told)
+        assert made.get_epsilon(1e-5) == epsilon(run, delta=1e-5, scheme="full_batch").epsilon
+
+    def test_a_full_batch_of_fewer_records_is_refused(self):
+        """Noise scaled for batches of 50 beside the sensitivity of a mean over 1000 would report 0.2 for 35."""
+        run = {"noise_multiplier": 8, "n": 1000, "steps": 400}
+        with pytest.raises(ArgumentError, match="a full batch holds all n = 1000"):
+            epsilon(training_run(**run, batch_size=50), delta=1e-5, scheme="full_batch")
+        assert epsilon(training_run(**run, batch_size=1000), delta=1e-5, scheme="full_batch").epsilon > 35
+
+
+class TestRefusals:
+    @pytest.mark.parametrize("change", [{"noise_multiplier": 21}, {"sample_rate": "1/25"}])
+    def test_a_change_in_mid_run_raises_and_is_not_recorded(self, change):
+        made = accountant(10)
+        if change == {"sample_rate": "1/25"}:  # equal in value, but another run's number: not the same kind of step
+            made.history = [(NOISE, 2 / 50 + 1e-14, 10)]
+        with pytest.raises(ArgumentError) as raised:
+            made.step(**({"noise_multiplier": NOISE, "sample_rate": made.history[-1][1]} | change))
+        assert isinstance(raised.value, DoesNotCompose)
+        assert "released=True" in str(raised.value)
+        assert "epsilon_of_all" in str(raised.value)
+        assert len(made) == 10
+
+    def test_a_step_after_a_release_raises(self):
+        made = accountant(2 * BATCHES)
+        before = made.get_epsilon(1e-5)
+        made.release()
+        assert made.get_epsilon(1e-5) == before
+        with pytest.raises(DoesNotCompose, match=r"the iterate after 50 steps was released.*composition.*add the two"):
+            made.step(noise_multiplier=NOISE, sample_rate=1 / BATCHES)
+        assert len(made) == 2 * BATCHES
+
+    def test_with_all_released_both_are_allowed(self):
+        made = accountant(2 * BATCHES, released=True)
+        made.release()
+        for _ in range(BATCHES):
+            made.step(noise_multiplier=30, sample_rate=1 / BATCHES)
+        runs = [
+            Part(training_run(noise_multiplier=z, n=50, batch_size=2, epochs=k), "shuffle")
+            for z, k in ((NOISE, 2), (30, 1))
+        ]
+        assert made.get_epsilon(1e-5) == epsilon_of_all(runs, delta=1e-5).epsilon
+        assert made.get_delta(1) == delta_of_all(runs, epsilon=1).delta
+
+    def test_with_all_released_a_change_waits_for_the_end_of_the_epoch(self):
+        """Else a record could be used at the end of one part and again at the start of the next."""
+        made = accountant(BATCHES + 1, released=True)
+        with pytest.raises(ArgumentError, match="within an epoch"):
+            made.step(noise_multiplier=30, sample_rate=1 / BATCHES)
+        made.history.append((30, 1 / BATCHES, 5))
+        with pytest.raises(ArgumentError, match="within an epoch"):
+            made.get_epsilon(1e-5)
+        sampled = HiddenStateAccountant(scheme="poisson", released=True)
+        sampled.history = [(1, 0.01, 7), (2, 0.01, 5)]
+        assert sampled.get_epsilon(1e-5) > 0
+
+    def test_a_history_with_a_change_is_refused_too(self):
+        made = accountant(10)
+        made.history.append((30, 1 / BATCHES, 5))
+        with pytest.raises(DoesNotCompose):
+            made.get_epsilon(1e-5)
+
+    def test_release_before_the_first_step(self):
+        with pytest.raises(ArgumentError, match="no step"):
+            accountant().release()
+
+    @pytest.mark.parametrize(
+        ("facts", "message"),
+        [
+            ({"scheme": "shufle"}, "scheme = 'shufle'"),
+            ({"scheme": "shuffle"}, "n = None"),
+            ({"scheme": "shuffle", "n": 50}, "batch_size = None"),
+            ({"scheme": "full_batch"}, "n = None"),
+            ({"scheme": "full_batch", "n": 50, "batch_size": 2}, "a full batch holds all"),
+            (HARMLESS | {"batch_size": 51}, "batch_size = 51"),
+            (HARMLESS | {"n": 50.0}, "n = 50.0"),
+            (HARMLESS | {"learning_rate": -1}, "learning_rate = -1"),
+            (HARMLESS | {"max_grad_norm": 0}, "max_grad_norm = 0"),
+            (HARMLESS | {"max_grad_norm": 1, "clip_norm": 1}, "clip_norm = 1"),
+            (HARMLESS | {"learning_rate": 1, "lam": math.nan}, "lam = nan"),
+            (HARMLESS | {"lam": 1, "beta": 2}, "learning_rate = None"),
+            (HARMLESS | {"learning_rate": 1, "lam": 2, "beta": 1}, "beta"),
+            (HARMLESS | {"neighbouring": "add_remove"}, "neighbouring = 'add_remove'"),
+            (HARMLESS | {"released": "no"}, "released = 'no'"),
+        ],
+    )
+    def test_bad_facts(self, facts, message):
+        with pytest.raises(ArgumentError) as raised:
+            HiddenStateAccountant(**facts)
+        assert message in str(raised.value)
+
+    @pytest.mark.parametrize(
+        "step",
+        [
+            {"noise_multiplier": noise, "sample_rate": 1 / BATCHES}
+            for noise in (-1, 0, math.nan, math.inf, "x", None, True)
+        ]
+        + [
+            {"noise_multiplier": 1, "sample_rate": rate}
+            for rate in (-0.1, 0, 1.5, math.nan, math.inf, None, 0.05, 1 / 26, 0.0400001)
+        ],
+    )
+    def test_bad_steps(self, step):
+        made = accountant()
+        with pytest.raises(ArgumentError):
+            made.step(**step)
+        assert len(made) == 0
+
+    def test_a_shorter_last_batch_is_noticed(self):
+        made = accountant(n=51, leftover="dropped")
+        with pytest.raises(ArgumentError, match="say how the batches were really made"):
+            made.step(noise_multiplier=1, sample_rate=1 / 26)
+        made.step(noise_multiplier=1, sample_rate=1 / 25)
+        accountant(n=51, leftover="partial", divisor=2).step(noise_multiplier=1, sample_rate=1 / 26)
+        with pytest.raises(ArgumentError, match="leftover"):
+            accountant(n=51)
+
+
+class TestState:
+    def test_round_trip(self):
+        made = accountant(2 * BATCHES)
+        made.release()
+        other = accountant()
+        other.load_state_dict(copy.deepcopy(made.state_dict()))
+        assert other.get_epsilon(1e-5) == made.get_epsilon(1e-5)
+        with pytest.raises(DoesNotCompose):
+            other.step(noise_multiplier=NOISE, sample_rate=1 / BATCHES)
+
+    def test_the_saved_history_is_a_copy(self):
+        made = accountant(3)
+        saved = made.state_dict()
+        made.step(noise_multiplier=NOISE, sample_rate=1 / BATCHES)
+        assert saved["history"] == [(NOISE, 1 / BATCHES, 3)]
+        assert saved["mechanism"] == "hidden_state" == HiddenStateAccountant.mechanism()
+
+    @pytest.mark.parametrize("bad", [None, {}, {"history": []}, {"history": [], "mechanism": "rdp"}, []])
+    def test_what_was_not_saved_here_is_refused(self, bad):
+        with pytest.raises(ValueError, match="state_dict"):
+            accountant().load_state_dict(bad)
+
+    @pytest.mark.parametrize(
+        "facts",
+        [
+            {"n": 52},
+            {"learning_rate": "0.01"},
+            {"weight_decay": 2},
+            {"loss": None},
+            {"max_grad_norm": 1},
+            {"scheme": "fixed"},
+            {"released": True},
+        ],
+    )
+    def test_facts_of_another_run_are_refused(self, facts):
+        with pytest.raises(ArgumentError, match="state_dict"):
+            accountant(**facts).load_state_dict(accountant(3).state_dict())
+
+    @pytest.mark.parametrize("history", [[(1, 2)], [(1, 0.04, 1.5)], [(1, 0.04, -1)], [(-1, 0.04, 1)], ["abc"]])
+    def test_a_broken_history_is_refused_and_the_old_one_kept(self, history):
+        made = accountant(3)
+        with pytest.raises(ArgumentError):
+            made.load_state_dict(accountant(3).state_dict() | {"history": history})
+        assert len(made) == 3
+
+
+class TestSeveralRuns:
+    def test_one_run_is_the_run(self, figure_run):
+        found = epsilon_of_all([Part(figure_run, "shuffle")], delta="1e-5")
+        expected = epsilon(figure_run, delta="1e-5", scheme="shuffle")
+        assert found.epsilon == pytest.approx(expected.epsilon, rel=1e-9)
+        assert found.bounds == ("shift:shuffle",)
+
+    def test_divergences_add_at_one_order(self, figure_run):
+        """Certified at a given order: twice the divergence, not twice ε."""
+        from hsdp_symbolic import statement
+        from hsdp_symbolic.accounting import epsilon_at
+
+        single = statement("shift:shuffle").enclose(figure_run, alpha=15)
+        other = statement("composition:full_batch").enclose(figure_run, alpha=15)
+        parts = [Part(figure_run, "shuffle", 2), Part(figure_run.replace(lam=None), "full_batch")]
+        found = epsilon_of_all(parts, delta="1e-5", orders=[15])
+        expected = epsilon_at(2 * single.hi + other.hi, order=15, delta="1e-5").upper()
+        assert found.epsilon == pytest.approx(expected, rel=1e-12)
+        assert found.lower <= expected
+        assert found.bounds == ("shift:shuffle", "composition:full_batch")
+
+    def test_composition_adds_up_to_composition(self):
+        """Poisson steps with the same parameters, split at random, cost what they cost together."""
+        rng = random.Random(8)
+        for _ in range(3):
+            steps = [rng.randrange(1, 200) for _ in range(3)]
+            together = training_run(noise_multiplier="1.3", sample_rate="0.02", steps=sum(steps))
+            apart = [Part(training_run(noise_multiplier="1.3", sample_rate="0.02", steps=s), "poisson") for s in steps]
+            expected = epsilon(together, delta=1e-6, scheme="poisson", orders=range(2, 64)).epsilon
+            assert epsilon_of_all(apart, delta=1e-6, orders=range(2, 64)).epsilon == pytest.approx(expected, rel=1e-12)
+
+    def test_refusals(self, figure_run):
+        with pytest.raises(ArgumentError, match="no run at all"):
+            epsilon_of_all([], delta=1e-5)
+        with pytest.raises(ArgumentError, match="is no part"):
+            epsilon_of_all([figure_run], delta=1e-5)
+        with pytest.raises(ArgumentError, match="count = 0"):
+            epsilon_of_all([Part(figure_run, "shuffle", 0)], delta=1e-5)
+        with pytest.raises(ArgumentError, match="b = None: not given"):
+            epsilon_of_all([Part(Setting(n=3), "shuffle")], delta=1e-5)
+        poisson = training_run(noise_multiplier=1, sample_rate="0.01", steps=10)
+        with pytest.raises(ArgumentError, match="the runs differ in it"):
+            epsilon_of_all([Part(figure_run, "shuffle"), Part(poisson, "poisson")], delta=1e-5)
+
+    def test_edge_probabilities(self, figure_run):
+        assert epsilon_of_all([Part(figure_run, "shuffle")], delta=1).epsilon == 0
+        assert epsilon_of_all([Part(figure_run, "shuffle")], delta=0).epsilon == math.inf

@@ -1,0 +1,121 @@
+"""Bounds that take long: sketched to find the order, certified once, skipped with a reason and never silently."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+
+import pytest
+
+from hsdp_symbolic import HsdpError, Setting, statement
+from hsdp_symbolic.accounting import calibrate, compare, epsilon
+from hsdp_symbolic.accounting.candidates import statements_of
+from hsdp_symbolic.accounting.effort import EFFORTS, TooMuchWork, admit_effort, check_work, is_long
+from hsdp_symbolic.cli import main
+from hsdp_symbolic.functions.shift_programme import Programme
+
+LONG = ("reshuffle", "without_replacement")
+
+
+@pytest.fixture(scope="module")
+def longer():
+    return Setting(n=10**6, b=100, K=10, eta="0.001", lam="0.1", beta=4, sigma="0.02", S_g=4)
+
+
+class TestEffort:
+    @pytest.mark.parametrize("scheme", LONG)
+    def test_quick_says_what_it_skips(self, figure_run, scheme):
+        quick, normal = (epsilon(figure_run, delta="1e-5", scheme=scheme, effort=each) for each in ("quick", "normal"))
+        skipped = {entry.label: entry for entry in quick.considered if entry.verdict == "skipped"}
+        assert f"control:{scheme}" in skipped
+        assert all("use effort 'normal'" in entry.reason and entry.value is None for entry in skipped.values())
+        assert normal.bound == f"control:{scheme}"
+        assert normal.epsilon < quick.epsilon
+        assert {entry.label for entry in quick.considered} == {entry.label for entry in normal.considered}
+
+    @pytest.mark.parametrize("scheme", LONG)
+    def test_too_long_a_run_is_skipped_with_a_reason(self, longer, scheme):
+        found = epsilon(longer, delta="1e-5", scheme=scheme)
+        (entry,) = (each for each in found.considered if each.label == f"control:{scheme}")
+        assert entry.verdict == "skipped"
+        assert "100,000 steps of a dynamic programme" in entry.reason
+
+    def test_work_counts_whole_passes(self):
+        """A pass of 60,000 batches is not cut short, however soon it would settle."""
+        assert Programme(Fraction(1), Fraction(9, 10), Fraction(1, 60000), 60000, 5).steps_that_matter == 60000
+        assert Programme(Fraction(1), Fraction(9, 10), Fraction(1, 60000), 1, 10**18).steps_that_matter == 140
+
+    def test_more_effort_skips_less(self, figure_run):
+        found = statement("control:reshuffle")
+        with pytest.raises(TooMuchWork):
+            check_work(found, figure_run, EFFORTS["quick"])
+        check_work(found, figure_run, EFFORTS["normal"])
+        assert EFFORTS["quick"].steps < EFFORTS["normal"].steps < EFFORTS["thorough"].steps
+        assert {s.label for scheme in LONG for s in statements_of(scheme) if is_long(s)} == {
+            "control:reshuffle",
+            "control:without_replacement",
+            "moments:without_replacement",
+        }
+
+    def test_thorough_is_narrower(self, figure_run):
+        run = figure_run.replace(n=20, K=2)
+        rough, fine = (epsilon(run, delta="1e-5", scheme="reshuffle", effort=each) for each in ("normal", "thorough"))
+        assert fine.epsilon <= rough.epsilon
+        assert fine.epsilon - fine.lower <= 1e-3 * fine.epsilon
+
+    @pytest.mark.parametrize("effort", ["", "slow", None, 3, float("nan")])
+    def test_other_efforts_are_errors(self, figure_run, effort):
+        with pytest.raises(HsdpError, match="use one of quick, normal, thorough"):
+            epsilon(figure_run, delta="1e-5", scheme="fixed", effort=effort)
+        with pytest.raises(HsdpError, match="effort"):
+            admit_effort(effort)
+
+    def test_on_the_command_line(self, capsys, tmp_path):
+        run = ["--n=50", "--b=2", "--K=2", "--eta=0.02", "--lam=1", "--beta=4", "--sigma=2", "--S_g=4"]
+        options = ["--scheme", "reshuffle", "--delta", "1e-5", *run, "--json"]
+        assert main(["epsilon", *options, "--effort", "quick"]) == 0
+        assert json.loads(capsys.readouterr().out)["bound"] == "composition:fixed"
+        assert main(["epsilon", *options]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert found["bound"] == "control:reshuffle"
+        assert found["lower"] < found["epsilon"]
+        path = tmp_path / "run.toml"
+        path.write_text('effort = "quick"\n')
+        assert main(["epsilon", *options, "--from", str(path)]) == 0
+        assert json.loads(capsys.readouterr().out)["bound"] == "composition:fixed"
+        assert main(["epsilon", *options, "--effort", "none"]) != 0
+        assert "quick, normal, thorough" in capsys.readouterr().err
+
+
+class TestSearch:
+    def test_a_certain_loser_is_not_certified(self, figure_run):
+        found = epsilon(figure_run, delta="1e-5", scheme="without_replacement")
+        (entry,) = (each for each in found.considered if each.label == "moments:without_replacement")
+        assert (entry.verdict, entry.value) == ("loses", None)
+        assert "not certified" in entry.reason
+        certified = compare(figure_run, delta="1e-5", scheme="without_replacement", epochs=[40])
+        (value,) = dict(certified.curves)["moments:without_replacement"]
+        assert value > found.epsilon
+
+    @pytest.mark.parametrize("scheme", LONG)
+    def test_listed_orders(self, figure_run, scheme):
+        run = figure_run.replace(K=3)
+        found = epsilon(run, delta="1e-5", scheme=scheme, orders=range(2, 66))
+        free = epsilon(run, delta="1e-5", scheme=scheme)
+        assert free.epsilon <= found.epsilon <= 1.01 * free.epsilon
+        assert abs(found.order - free.order) <= Fraction(51, 100)
+
+    def test_compare_agrees_with_epsilon(self, figure_run):
+        found = dict(compare(figure_run, delta="1e-5", scheme="reshuffle", epochs=[1, 3]).curves)
+        for K, value in zip((1, 3), found["control:reshuffle"], strict=True):
+            alone = epsilon(figure_run.replace(K=K), delta="1e-5", scheme="reshuffle").epsilon
+            assert value == pytest.approx(alone, rel=1e-4)
+
+    def test_calibrated_on_a_programme(self):
+        run = Setting(n=50, b=2, K=4, eta="0.02", lam=1, beta=4, S_g=4)
+        found = calibrate(run, target_epsilon=1, delta="1e-5", scheme="reshuffle", solve_for="sigma")
+        assert found.guarantee.bound == "control:reshuffle"
+        assert 1 - 1e-6 <= found.guarantee.epsilon <= 1
+        again = epsilon(run.replace(sigma=found.value), delta="1e-5", scheme="reshuffle")
+        assert again.epsilon == found.guarantee.epsilon
+        assert epsilon(run.replace(sigma=found.value * Fraction(99, 100)), delta="1e-5", scheme="reshuffle").epsilon > 1

@@ -1,0 +1,40 @@
+"""Every statement has the values it had, to the last bit."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+
+import pytest
+
+from hsdp_symbolic import labels, statement
+from tests.golden import values
+
+
+@cache
+def kept():
+    return json.loads(values.VALUES.read_text())
+
+
+@pytest.mark.parametrize("label", labels())
+def test_values_are_those_kept(label):
+    found = values.values_of(statement(label))
+    wrong = {
+        (run, view): {"kept": kept()[label][run].get(view), "found": value}
+        for run, views in found.items()
+        for view, value in views.items()
+        if kept()[label][run].get(view) != value
+    }
+    assert not wrong, "python -m tests.golden writes what is kept anew"
+    assert found == kept()[label], "a view is gone"
+
+
+def test_no_statement_is_forgotten():
+    assert list(kept()) == list(labels())
+
+
+def test_another_last_bit_is_noticed():
+    """A value is kept whole: the nearest other enclosure, rational or double reads differently."""
+    found = statement("thm:shuffle").enclose(values.RUNS["figure"], alpha=6)
+    low, high = values.ends(found)
+    assert values.bits(found.lo + (found.hi - found.lo) / 2**40) not in (low, high)

@@ -1,0 +1,85 @@
+"""The values of every statement that are kept: a house that is rebuilt must give the same numbers to the last bit.
+
+Kept are both ends of certified enclosures by both engines, exact rationals, and the doubles of the NumPy view over
+arrays.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from hsdp_symbolic import HsdpError, Setting, labels, statement
+from hsdp_symbolic.statement import Statement
+
+VALUES = Path(__file__).parent / "values.json"
+
+RUNS = {
+    "figure": Setting(n=50, b=2, K=40, eta="0.02", lam=1, beta=4, sigma=2, S_g=4),
+    "logistic": Setting(n=480, b=24, K=12, eta="0.05", lam="0.04", beta="1.3", sigma="0.7", S_g=2),
+    "full batch": Setting(n=30, b=30, K=25, eta="0.1", lam="0.5", beta=2, sigma="1.5", S_g=3),
+}
+ARGUMENTS = {
+    "alpha": 6, "j0": 3, "j": 4, "k": 2, "t": "0.01", "c": "1.7", "L": 1, "R": "0.3", "dR": "0.1", "u": "0.2",
+    "R1": "0.4", "R2": "0.7", "w1": "0.25", "sigma_mul": "1.3", "classes": 3, "kappa": "0.25", "bias": 1,
+    "eps_norm": "0.1", "removed": "0.6", "delta": "1e-5", "epsilon": 2, "split": 5, "hit": 1,
+}  # fmt: skip
+ARRAYS = {"alpha": [2, "3.5", 20], "eta": ["0.001", "0.01", "0.05"], "K": [1, 2, 7]}
+
+
+def arguments_of(found: Statement) -> dict[str, Any]:
+    return {name: ARGUMENTS[name] for name in found.needs if name in ARGUMENTS}
+
+
+def bits(x: Fraction) -> str:
+    """Both ends of an enclosure may have thousands of digits: enough of them to tell any two apart."""
+    return str(x) if x.denominator.bit_length() < 200 else f"{float(x).hex()} {hash(x)}"
+
+
+def values_of(found: Statement) -> dict[str, Any]:
+    """Every view of a statement at every run whose hypotheses hold."""
+    return {name: values_at(found, run) for name, run in RUNS.items()}
+
+
+def values_at(found: Statement, run: Setting) -> dict[str, Any]:
+    given = arguments_of(found)
+    told: dict[str, Any] = {
+        engine: attempt(lambda e=engine: ends(found.enclose(run, engine=e, rtol=rtol_of(found), **given)))
+        for engine in ("arb", "mpmath")
+    }
+    told["exact"] = attempt(lambda: bits(found.exact(run, **given)))
+    told["numeric"] = attempt(lambda: float(found.numeric(run, **given)).hex())
+    for letter, values in ARRAYS.items():
+        if letter in found.needs:
+            over = {**given, letter: values}
+            told[f"numeric over {letter}"] = attempt(
+                lambda over=over: [float(x).hex() for x in found.numeric(run, **over).ravel()]
+            )
+    return told
+
+
+def rtol_of(found: Statement) -> str:
+    return found.rtol if Fraction(found.rtol) < Fraction(1, 10**9) else "0.05"
+
+
+def ends(found: Any) -> list[str]:
+    return [bits(found.lo), bits(found.hi)]
+
+
+def attempt(view: Any) -> Any:
+    try:
+        return view()
+    except HsdpError as refusal:
+        return type(refusal).__name__
+
+
+def values_text() -> str:
+    return json.dumps({label: values_of(statement(label)) for label in labels()}, indent=1) + "\n"
+
+
+def kept() -> dict[Path, Callable[[], str]]:
+    """Every kept file, and what makes its text."""
+    return {VALUES: values_text}

@@ -1,0 +1,73 @@
+"""Which way a bound goes as a letter grows: the rules, and what they refuse."""
+
+from __future__ import annotations
+
+import random
+
+from sympy import Symbol
+
+from hsdp_symbolic import statement, statements
+from hsdp_symbolic.evaluate.boxes import is_count
+from hsdp_symbolic.evaluate.enclosure import enclose
+from hsdp_symbolic.evaluate.trend import trend
+from hsdp_symbolic.functions.interface import Trend
+from hsdp_symbolic.functions.log_mean_exp import LogMeanExp
+from hsdp_symbolic.proof.checks import Verdict, surviving_mutants
+from hsdp_symbolic.proof.monotone import LargestTerm, Monotone
+from hsdp_symbolic.symbols import K, N, alpha, eta, i, lam, n, rho0, sigma, sigma2
+from tests.evaluate.test_boxes import is_closed
+from tests.points import draw_point
+
+
+class TestMonotone:
+    def test_directions_agree_with_values(self):
+        """Every trend of every statement, held against certified values at random pairs of points."""
+        rng, effective = random.Random(4), 0
+        for found in filter(is_closed, statements()):
+            for name in sorted(found._program.leaves - {"classes", "hit", "bias", "k", "j"}):
+                direction = trend(found.expr, Symbol(name, **_assumptions(name)))
+                if direction is None:
+                    continue
+                for _ in range(2):
+                    low = draw_point(rng)
+                    high = {**low, name: low[name] + (1 if is_count(name) else low[name] / 50)}
+                    if name in ("n", "b"):
+                        high[name] = low[name] * 2
+                    first, second = (
+                        enclose(found._program, {leaf: at[leaf] for leaf in found._program.leaves}, rtol="1e-60")
+                        for at in (low, high)
+                    )
+                    if direction is Trend.UP:
+                        assert first.lo <= second.hi, (found.label, name)
+                    elif direction is Trend.DOWN:
+                        assert first.hi >= second.lo, (found.label, name)
+                    effective += direction is not Trend.FLAT
+        assert effective > 125
+
+    def test_what_is_not_monotone_is_unknown(self):
+        assert trend(statement("thm:strconvexsmooth").expr, eta) is None
+        assert trend(eta * (1 - eta * lam), eta) is None
+        assert trend(rho0 - rho0 * eta, sigma2) is None
+        assert trend((K - 2) * rho0, sigma2) is None
+        assert trend(1 / (n - alpha), alpha) is None
+
+    def test_checks_reject_their_mutants(self):
+        (mean,) = statement("thm:shuffle").expr.atoms(LogMeanExp)
+        largest = LargestTerm(mean, alpha * (alpha - 1) * rho0)
+        for check in (largest, Monotone(statement("thm:shuffle").expr, alpha, Trend.UP)):
+            assert check.verify().verdict is Verdict.PROVED
+            tried, survivors = surviving_mutants(check)
+            assert tried == 3
+            assert not survivors
+
+
+def _assumptions(name):
+    from hsdp_symbolic import symbols
+
+    return next(s for s in vars(symbols).values() if isinstance(s, Symbol) and s.name == name).assumptions0
+
+
+def test_trends_lean_on_no_contract_a_node_does_not_keep():
+    assert trend(LogMeanExp(eta * i, i, N), n) is None  # the terms rise with the index
+    assert trend(LogMeanExp(eta / i, i, N), n) is Trend.DOWN
+    assert trend(sigma, sigma2) is Trend.UP

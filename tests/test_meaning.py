@@ -1,0 +1,37 @@
+"""Every bound says on what terms it holds."""
+
+from dataclasses import replace
+
+import pytest
+
+from hsdp_symbolic import statement
+from hsdp_symbolic.catalogue import _check, labels, statements
+from hsdp_symbolic.meaning import Asks, Neighbouring, Quantity, Released, Scheme
+
+
+class TestMeaning:
+    def test_every_bound_on_a_run_says_on_what_terms(self):
+        for found in statements():
+            if found.scheme is not Scheme.NONE and found.kind != "law":
+                assert found.quantity is Quantity.DIVERGENCE, found.label
+                assert isinstance(found.neighbouring, Neighbouring)
+                assert isinstance(found.released, Released)
+                assert isinstance(found.asks, Asks)
+
+    def test_registration_refuses_what_does_not(self):
+        bare = replace(statement("thm:shuffle"), terms=None)
+        with pytest.raises(TypeError, match="on what terms"):
+            _check("thm:shuffle", bare)
+        with pytest.raises(TypeError, match="on what terms"):
+            _check("thm:shuffle", statement("thm:strconvexsmooth"))
+        with pytest.raises(TypeError, match="on what terms"):
+            _check("thm:shuffle", replace(statement("thm:shuffle"), quantity=Quantity.EPSILON))
+
+    def test_only_composition_lets_every_iterate_be_seen(self):
+        open_ones = {found.label for found in statements() if found.released is Released.EVERY}
+        assert open_ones == {label for label in labels() if label.startswith(("composition:", "mironov2019"))}
+        assert all(statement(label).asks is Asks.NOTHING for label in open_ones)
+
+    def test_the_words_follow_the_types(self):
+        assert "only the last iterate is released" in " ".join(statement("thm:shuffle").assumptions)
+        assert "added or removed" in " ".join(statement("mironov2019").assumptions)
