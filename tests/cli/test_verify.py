@@ -8,7 +8,7 @@ import pytest
 
 from hsdp_symbolic.cli import main
 from hsdp_symbolic.proof.checks import Identity
-from hsdp_symbolic.symbols import u_at, q
+from hsdp_symbolic.symbols import q, u_at
 from proofs_check.claim import Claim
 from proofs_check.ledger import claims
 
