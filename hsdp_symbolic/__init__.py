@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .statement import Statement
 
 __all__ = ["Enclosure", "HsdpError", "Setting", "Statement", "labels", "statement", "statements"]
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 _HOMES = {
     "Enclosure": "evaluate.enclosure",

@@ -77,7 +77,7 @@ class Statement:
         return f"<Statement {self.label}: {self.title}>"
 
     def within_reach(self, rtol: Fraction) -> Fraction:
-        """The relative width to ask for by who wants `rtol`, and takes what a grid has to offer."""
+        """The width to ask an enclosure for if `rtol` is wanted: wider where the value is computed on a grid."""
         return rtol if self.rtol == STATEMENT_RTOL else max(rtol, ON_A_GRID)
 
     @property
