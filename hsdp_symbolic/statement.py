@@ -186,13 +186,17 @@ class Statement:
                 self._refuse([(h, left.simplest(), right.simplest()) for h, left, right in pairs])
         return values
 
-    def upper(self, setting: Setting, /, *, engine: str = "arb", **arguments: object) -> float:
+    def upper(
+        self, setting: Setting, /, *, rtol: Number | None = None, engine: str = "arb", **arguments: object
+    ) -> float:
         """A double that is never below the true value."""
-        return self.enclose_at(setting, arguments, engine=engine).upper()
+        return self.enclose_at(setting, arguments, rtol=rtol, engine=engine).upper()
 
-    def lower(self, setting: Setting, /, *, engine: str = "arb", **arguments: object) -> float:
+    def lower(
+        self, setting: Setting, /, *, rtol: Number | None = None, engine: str = "arb", **arguments: object
+    ) -> float:
         """A double that is never above the true value."""
-        return self.enclose_at(setting, arguments, engine=engine).lower()
+        return self.enclose_at(setting, arguments, rtol=rtol, engine=engine).lower()
 
     def numeric(self, setting: Setting, /, **arguments: object) -> Array | np.float64:
         """A float64 value, within 1e-13 of the truth but not certified; arrays broadcast.
