@@ -359,6 +359,7 @@ class TestFiles:
         "        print(name, kind, hashlib.sha256(content).hexdigest())\n"
     )
 
+    @pytest.mark.slow
     def test_the_same_bytes_in_every_process(self):
         found = []
         for seed, palette in (("1", "paper"), ("2", "paper"), ("1", "colour-blind")):

@@ -19,6 +19,7 @@ class TestSoundnessRun:
         assert set(tally.effective) == set(labels())
         assert "violations: 0" in report(tally)
 
+    @pytest.mark.slow
     def test_the_settings_do_not_depend_on_the_number_of_jobs(self):
         one, two = (soundness(cases=24, seed=1, jobs=jobs) for jobs in (1, 2))
         assert one.effective == two.effective
