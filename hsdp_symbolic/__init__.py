@@ -5,14 +5,14 @@
 >>> statement("thm:strconvexsmooth").upper(run, alpha=15, j0=24)
 0.08712962327261432
 
-Importing this package loads nothing else: each name brings its module when it is first used, SymPy comes with the
-first statement and NumPy with the first array.
+Importing this package loads nothing else: the module behind each name is imported when that name is first used,
+SymPy with the first statement and NumPy with the first array.
 """
 
 import sys
 from types import ModuleType
 
-TYPE_CHECKING = False  # what type checkers take for true; `typing` itself would cost more than all of this
+TYPE_CHECKING = False  # type checkers take it for true; importing `typing` would cost more than all of this
 if TYPE_CHECKING:
     from .catalogue import labels, statement, statements
     from .errors import HsdpError
@@ -51,9 +51,9 @@ def __dir__() -> list[str]:
 
 
 class _Package(ModuleType):
-    """A package in which `statement` is the function, also once its module of that name has been imported.
+    """The package, in which `statement` is always the function and never the submodule of that name.
 
-    Python binds a submodule to its name in the package when it is imported; this property is what stays.
+    When a submodule is imported, Python assigns it to its name in the package; the setter below ignores that.
     """
 
     @property

@@ -30,10 +30,12 @@ def statement(label: str) -> Statement:
 
 
 def _check(label: str, found: Statement) -> None:
-    """What bounds a run must say on what terms, and under the label it is registered by."""
+    """An error unless a statement has the label it is listed under and, if it bounds a run, says on what terms."""
     bounds_a_run = scheme_of(label) is not Scheme.NONE and found.kind != "law"
     if found.label != label or (bounds_a_run and (found.terms is None or found.quantity is not Quantity.DIVERGENCE)):
-        raise TypeError(f"{label} is registered as a bound on a run, and {found!r} does not say on what terms")
+        raise TypeError(
+            f"index.py lists {label}, and {found!r} has another label, or bounds a run without saying on what terms"
+        )
 
 
 def statements() -> tuple[Statement, ...]:

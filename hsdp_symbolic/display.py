@@ -1,4 +1,7 @@
-"""SymPy nodes that say how a formula of the paper is written: its order, its fractions, its names."""
+"""SymPy nodes that say how the paper writes a formula: its order, its fractions, its names.
+
+An expression that holds such nodes is a display tree; `undisplay` turns it into the expression it stands for.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ class Display(Function):
     """A node that only says how something is written; `undisplay` turns it back into what it means."""
 
     def meaning(self) -> Expr:
-        raise AttributeError(f"{type(self).__name__} has no meaning of its own")
+        raise AttributeError(f"{type(self).__name__} means nothing by itself; tell `undisplay` what it stands for")
 
 
 class Dot(Display):
@@ -39,7 +42,7 @@ class Over(Display):
 
 
 class Named(Display):
-    """An expression shown under a name of the paper's."""
+    """An expression shown under the name the paper gives it."""
 
     def meaning(self) -> Expr:
         return self.args[1]
@@ -71,7 +74,7 @@ def times(*factors: Expr | int) -> Expr:
 
 
 def undisplay(expr: Expr, first_epoch: Expr | None = None, index: Symbol | None = None) -> Expr:
-    """What a display tree means, with ε₀^j(α) replaced by `first_epoch` (given in `index`)."""
+    """What a display tree means, with ε₀^j(α) replaced by `first_epoch`, which is written in `index`."""
     if first_epoch is not None:
         expr = expr.replace(FirstEpoch, lambda j, _: first_epoch.subs(index, j))
     return expr.replace(lambda node: isinstance(node, Display), lambda node: node.meaning()).doit()

@@ -1,4 +1,4 @@
-"""The one error family: every refusal names the argument, its value and the remedy."""
+"""The errors of this package, one family: each message says what is wrong, with which value, and the remedy."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ class HsdpError(Exception):
     """Base of every error this package raises on purpose."""
 
     def __reduce__(self) -> tuple[object, ...]:
-        """As it was told, not by telling it anew: so that it crosses from one process to another."""
+        """Pickle the finished message and the attributes, since the constructors take other arguments than these."""
         return _restored, (type(self), self.args, self.__dict__)
 
 
-def _restored(kind: type[HsdpError], told: tuple[object, ...], details: dict[str, object]) -> HsdpError:
-    error = kind.__new__(kind, *told)
-    error.args = told
-    error.__dict__.update(details)
+def _restored(kind: type[HsdpError], args: tuple[object, ...], attributes: dict[str, object]) -> HsdpError:
+    error = kind.__new__(kind, *args)
+    error.args = args
+    error.__dict__.update(attributes)
     return error
 
 
@@ -30,7 +30,7 @@ def quote(value: object) -> str:
 
 
 class ArgumentError(HsdpError, ValueError):
-    """An argument is not a value the call can work with."""
+    """An argument has a value that the call cannot work with."""
 
     def __init__(self, argument: str, value: object, problem: str, remedy: str) -> None:
         self.argument, self.value, self.problem, self.remedy = argument, value, problem, remedy
@@ -76,7 +76,7 @@ class ExactTooLarge(HsdpError, OverflowError):
 
 
 class ValueTooLarge(HsdpError, OverflowError):
-    """The value exists and cannot be bracketed by rationals of any sensible size."""
+    """The value exists, but no rationals of a sensible size bracket it."""
 
     def __init__(self, exponent: int) -> None:
         super().__init__(f"a value of about 2^{exponent:,} is too large to write down; choose less extreme parameters")
@@ -115,11 +115,14 @@ class UnboundedRange(HsdpError, ArithmeticError):
 
 
 class TooManySteps(HsdpError, ArithmeticError):
-    """A recursion or a mean has more steps than can be computed one by one, and does not settle earlier."""
+    """A recursion or a mean is too long to compute step by step, and does not settle before its end.
+
+    It settles where further steps no longer change its value.
+    """
 
     def __init__(self, steps: int, what: str) -> None:
         super().__init__(
-            f"{what} of {steps:,} steps does not settle within the number computed one by one; "
+            f"{what} of {steps:,} steps is too long to compute step by step, and does not settle early; "
             "use fewer epochs or batches, a larger eta*lam, or a closed-form statement"
         )
 
@@ -135,11 +138,11 @@ class SeriesShortened(HsdpError, ArithmeticError):
 
 
 class RoundingMode(HsdpError, ArithmeticError):
-    """Doubles in this thread do not behave as certified numbers need them to."""
+    """Doubles in this thread do not round as certified numbers need them to."""
 
     def __init__(self) -> None:
         super().__init__(
-            "doubles in this thread do not round to nearest, or the tiniest are taken for 0, so nothing can be "
+            "doubles in this thread do not round to nearest, or the tiniest are flushed to 0, so nothing can be "
             "certified; undo what changed it (fesetround, or a library built with -ffast-math), or use a fresh process"
         )
 
@@ -156,7 +159,7 @@ class OutsideDoubleRange(HsdpError, OverflowError):
 
 
 class UnsupportedNode(HsdpError, TypeError):
-    """An expression holds a node outside the closed whitelist (or an inexact Float)."""
+    """An expression holds a node for which there is no rule: to evaluate it, to bound it over a box, or to print it."""
 
 
 class NoEstimate(HsdpError, ArithmeticError):

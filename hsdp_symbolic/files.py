@@ -11,14 +11,14 @@ from .errors import ArgumentError
 
 
 def require_writable(path: str | Path) -> None:
-    """Refuse a path that cannot be written, before the work whose result would go there."""
+    """Refuse a path that cannot be written, before doing the work whose result would go there."""
     target = Path(path)
     if target.is_dir() or not os.access(target.parent, os.W_OK):
         raise ArgumentError("file", str(path), "cannot be written", "choose a file in a writable folder")
 
 
 def require_writable_folder(path: str | Path) -> None:
-    """Refuse a folder in which files cannot be made, before the work whose results would go there."""
+    """Refuse a folder in which files cannot be made, before doing the work whose results would go there."""
     target = Path(path).absolute()
     existing = next(each for each in (target, *target.parents) if each.exists())
     try:
@@ -26,12 +26,12 @@ def require_writable_folder(path: str | Path) -> None:
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise ArgumentError(
-            "folder", str(path), f"cannot be written ({reason})", "choose a folder that can be made or written"
+            "folder", str(path), f"cannot be written ({reason})", "choose a folder that can be created or written to"
         ) from error
 
 
 def write_atomically(path: str | Path, content: str | bytes) -> None:
-    """Write text (or bytes) to `path` so that a reader sees the old file or the new one, never a part."""
+    """Write text (or bytes) to `path` so that a reader sees the old file or the new one, never part of one."""
     write_together({Path(path): content.encode() if isinstance(content, str) else content})
 
 

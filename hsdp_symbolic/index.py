@@ -1,6 +1,6 @@
 """The index: every label, in the paper's order, with what can be said of its statement before it is derived.
 
-It stands to the left of `Statement` and imports no derivation; `catalogue` makes the statements.
+It imports no derivation, so that asking for a label's place costs nothing; `catalogue` makes the statements.
 """
 
 from __future__ import annotations

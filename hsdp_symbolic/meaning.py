@@ -13,13 +13,19 @@ class Scheme(StrEnum):
     """How the batches of an algorithm are made."""
 
     NONE = ""
-    """A lemma bounds no algorithm."""
+    """For a lemma, which bounds no algorithm."""
     FIXED = "fixed"
+    """The same batches in the same order in every epoch."""
     SHUFFLE = "shuffle"
+    """As FIXED, after the records have been shuffled once."""
     RESHUFFLE = "reshuffle"
+    """The records are shuffled anew for every epoch."""
     WITHOUT_REPLACEMENT = "without_replacement"
+    """Every step draws b different records from all of them."""
     FULL_BATCH = "full_batch"
+    """Every step uses all records."""
     POISSON = "poisson"
+    """Every step draws each record independently, all with the same chance."""
 
     @property
     def draws_afresh(self) -> bool:
@@ -37,7 +43,7 @@ SCHEMES = tuple(scheme for scheme in Scheme if scheme is not Scheme.NONE)
 
 
 class Neighbouring(StrEnum):
-    """Which datasets must not be told apart."""
+    """Which pairs of datasets must be hard to tell apart."""
 
     REPLACE_ONE = "replace_one"
     ADD_REMOVE = "add_remove"
@@ -69,13 +75,19 @@ class Quantity(StrEnum):
     DIVERGENCE_STEP = auto()
     """What becomes of a Rényi divergence in one step, or in part of one."""
     DIVERGENCE_MIXTURE = auto()
+    """The Rényi divergence of two mixtures."""
     INFORMATION = auto()
+    """The information I_α/E_α of Appendix D of the paper."""
     LOG_SOBOLEV = auto()
+    """The constant of a log-Sobolev inequality."""
     EPSILON = auto()
     """The ε of (ε, δ)-differential privacy, from a Rényi divergence."""
     DELTA = auto()
+    """The δ of (ε, δ)-differential privacy, from a Rényi divergence."""
     SMOOTHNESS = auto()
+    """The β of a loss."""
     CONVEXITY = auto()
+    """The λ of a strongly convex loss."""
     CONTRACTION = auto()
     """A λ′ for which the update is (1 − ηλ′)-Lipschitz."""
 

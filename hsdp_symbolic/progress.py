@@ -1,4 +1,4 @@
-"""Progress on stderr: a line that rewrites itself on a terminal, now and then a line elsewhere."""
+"""Progress on stderr: on a terminal one line that is rewritten, elsewhere a new line now and then."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import time
 
 
 def progress(number: int, total: int, what: str) -> None:
-    """Say that item `number` of `total` is under way; total 0 clears the line."""
+    """Say that item `number` of `total` is under way; a total of 0 clears the line."""
     if sys.stderr.isatty():
         width = shutil.get_terminal_size().columns - 1
         text = f"{number}/{total} {what}" if total else ""
@@ -19,7 +19,7 @@ def progress(number: int, total: int, what: str) -> None:
 
 
 class Ticker:
-    """Progress of work of unknown length: speaks after two seconds, then every `pause` seconds."""
+    """Progress of work of unknown length: prints after two seconds, then every `pause` seconds."""
 
     def __init__(self, pause: float | None = None) -> None:
         self._pause = (0.2 if sys.stderr.isatty() else 10.0) if pause is None else pause
@@ -28,10 +28,11 @@ class Ticker:
 
     @property
     def seconds(self) -> float:
+        """How long ago the work began."""
         return time.monotonic() - self._started
 
     def say(self, what: str) -> None:
-        """Print `what` and the time taken, if it is time to."""
+        """Print `what` and the time taken so far, unless the last line was printed only just now."""
         now = time.monotonic()
         if now < self._next:
             return
@@ -44,6 +45,7 @@ class Ticker:
             print(line, file=sys.stderr)
 
     def clear(self) -> None:
+        """Remove the line from a terminal, as the work is done."""
         if sys.stderr.isatty():
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()

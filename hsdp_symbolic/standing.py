@@ -1,11 +1,10 @@
-"""Which statements' proofs stand: those recorded as verified in exactly this form; and what each of them is.
+"""Which statements have a proof that stands: one recorded as verified for exactly what the statement claims.
 
-`standing.json` holds, for each label, a digest of what the statement claims: expression, hypotheses, terms, what it
-assumes and what stands beside it. It also holds the kind of statement, its title and the like, for whoever chooses
-among statements and need not derive them all. `python -m hsdp_symbolic.standing` writes it, after every derivation has
-been verified, and a test does that again. A statement that claims something else than what was verified is refused.
-Another version of SymPy may write the same expression in another way: then, and only then, its derivation is verified
-anew.
+`standing.json` holds, for each label, a digest of the claim: expression, hypotheses, terms, what it assumes and what it
+is printed with. It also holds the kind of statement, its title and the like, so that one can choose among statements
+without deriving them all. `python -m hsdp_symbolic.standing` verifies every derivation and writes the file; a test
+compares it with a new verification. A statement that claims anything other than what was verified is refused. Another
+version of SymPy may write the same expression differently: then, and only then, its derivation is verified on the spot.
 """
 
 from __future__ import annotations
@@ -63,7 +62,7 @@ def _describe(found: Statement) -> dict[str, Any]:
 
 
 def described(label: str) -> dict[str, Any]:
-    """What is recorded of a statement, which is not derived for it: kind, title, where, says, needs and released.
+    """What the record says of a statement, without deriving it: kind, title, where, says, needs and released.
 
     >>> described("thm:convexsmooth")["kind"]
     'theorem'
@@ -74,7 +73,7 @@ def described(label: str) -> dict[str, Any]:
 
 @cache
 def record() -> dict[str, Any]:
-    """What was verified when this version was made: by which SymPy, a digest for each label, and what it is."""
+    """What was verified when this version was made: with which SymPy, and for each label a digest and a description."""
     try:
         found = json.loads(RECORD.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -85,19 +84,19 @@ def record() -> dict[str, Any]:
 
 
 def require_standing(found: Statement) -> Statement:
-    """`found`, if its proof stands; `ProofFails` if it claims something else than what was verified."""
+    """`found`, if its proof stands; `ProofFails` if it claims anything other than what was verified."""
     import sympy
 
     if record()["digests"].get(found.label) == digest(found):
         return found
     if record().get("sympy") == sympy.__version__:
-        raise ProofFails(found.label, "it does not claim what was verified")
+        raise ProofFails(found.label, "it claims something other than what was verified")
     verify(found)
     return found
 
 
 def verify(found: Statement) -> None:
-    """Verify a derivation, and `ProofFails` unless every step of it holds."""
+    """Verify a derivation; `ProofFails` unless every step of it holds."""
     ticker = Ticker()
     if not len(found.steps):
         raise ProofFails(found.label, "it has no derivation")

@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 
 Value = TypeVar("Value", "Fraction", "Fraction | Range", "Fraction | Samples")
 STATEMENT_RTOL = "1e-20"
-"""The relative width of an enclosure, where no statement or caller says otherwise."""
+"""The relative width of an enclosure, unless the statement or the caller says otherwise."""
 ON_A_GRID = Fraction(1, 1000)
-"""A relative width that what is computed on a grid reaches in reasonable time."""
+"""A relative width that values computed on a grid (by a dynamic programme) reach in reasonable time."""
 _ARGUMENT_NAMES = frozenset(letter.name for letter in ARGUMENTS)
 
 
@@ -53,16 +53,25 @@ class Statement:
     label: str
     title: str
     where: str
+    """Where it is found in the paper, or where else it comes from."""
     says: str
+    """What it says, in a sentence or two."""
     bounds: str
+    """What is bounded, as LaTeX: the left side."""
     quantity: Quantity
     relation: Literal["<=", ">=", "="]
     expr: Expr
+    """The right side, as it is computed."""
     shown: Expr
+    """The right side as the paper writes it: a display tree (`display`) that means `expr`."""
     hypotheses: tuple[Relational, ...]
+    """What must hold between the letters. Every view checks it."""
     steps: Sequence[Step]
+    """The derivation."""
     uses: tuple[str, ...] = ()
+    """The labels of the statements its derivation rests on."""
     also: tuple[tuple[str, Expr], ...] = ()
+    """Further equations it is printed with: left side as LaTeX, right side."""
     names: tuple[tuple[Expr, Expr], ...] = ()
     """Names of other bounds that `shown` is written with, each with what it stands for."""
     kind: Literal["theorem", "lemma", "proposition", "corollary", "baseline", "equation", "law"] = "theorem"
@@ -141,9 +150,10 @@ class Statement:
         engine: str = "arb",
         **arguments: object,
     ) -> Enclosure:
-        """An interval with exact endpoints that contains the true value, of relative width at most `rtol` (or `atol`).
+        """An interval with exact endpoints that contains the true value.
 
-        Without `rtol` it is the statement's own: 1e-20, unless its value is computed on a grid.
+        Its relative width is at most `rtol`, or its width at most `atol`. Without `rtol` the statement's own is used:
+        1e-20, unless its value is computed on a grid.
 
         A pair stands for a range: `enclose(run, eta=("0.01", "0.03"), alpha=15)` contains the values for every η from
         0.01 to 0.03, and little more (`rtol` does not apply). The hypotheses must hold on the whole range.
@@ -306,7 +316,7 @@ class Statement:
         return values
 
     def _refuse(self, pairs: list[tuple[Relational, object, object]]) -> NoReturn:
-        """None of the alternatives of a hypothesis holds: say what was assumed, what is, and what would do."""
+        """Raise, as no alternative of a hypothesis holds: say what was assumed, what was given and what would do."""
         assumed, remedies = [], []
         for hypothesis, _, right in pairs:
             sign = hypothesis.rel_op

@@ -3,8 +3,8 @@
 Every symbol has one name: that of its variable here, which is also how SymPy and our messages print it. How it is
 typeset is said in `TEX`; a name such as `x_i`, `tau` or `H_1` is typeset as it reads and needs no line there.
 
-Assumptions are those under which derivations rewrite: everything positive, indices nonnegative
-(an index declared positive that starts at 0 gives silently wrong sums).
+Each symbol carries the assumptions under which derivations rewrite expressions: parameters are positive, indices
+nonnegative (an index that starts at 0 but is declared positive gives silently wrong sums).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ CONTRACTIONS: dict[Symbol, Expr] = {
     q_half: eta * lam / 2,
     q_balle: 2 * eta / (1 / beta + 1 / lam),
 }
-"""Abbreviations for 1 − step, with the step, which may be tiny: views keep it apart so that no digit is lost."""
+"""Abbreviations for 1 − step, each with its step. A step may be tiny: views keep it apart, so that no digit is lost."""
 
 ABBREVIATIONS: dict[Symbol, Expr] = {
     sigma2: sigma**2,
@@ -88,7 +88,7 @@ TEX: dict[Symbol, str] = {
 }
 """How each symbol is printed: as the paper prints it."""
 
-# Scaffolding of derivations. None of these reaches a statement's expression.
+# Symbols that only derivations use: none of these reaches a statement's expression.
 i = Symbol("i", integer=True, nonnegative=True)
 Y = Symbol("Y", real=True)
 p = Symbol("p", positive=True)  # q = 1/(1 + p): signs and limits become decidable
@@ -135,7 +135,7 @@ z1, z2, m_w, w_max, w_min, w_bar = (Symbol(name, real=True) for name in ("z1", "
 rest, E_w2, p1, tau_u, b2, M_T = (Symbol(name, positive=True) for name in ("rest", "E_w2", "p1", "tau_u", "b2", "M_T"))
 a_u, b_v = Symbol("a_u", real=True), Symbol("b_v", real=True)
 
-# Two coupled runs: how far apart, what noise takes off that, and the edges of a minorant.
+# Two coupled runs: how far apart they are, how much of that the noise hides, and the edges of a convex minorant.
 z, z_near, a_t, z_corner = (Symbol(name, nonnegative=True) for name in ("z", "z_near", "a_t", "z_corner"))
 s_jump, s_maps, s_f, V = (Symbol(name, positive=True) for name in ("s_jump", "s_maps", "s_f", "V"))
 H_1, x_1, H_2, x_2 = (Symbol(name, positive=True) for name in ("H_1", "x_1", "H_2", "x_2"))
@@ -146,7 +146,8 @@ theta_noise, sqrt_uV, sqrt_rho = (Symbol(name, positive=True) for name in ("thet
 m_cap, a_below, a_above, C = (Symbol(name, positive=True) for name in ("m_cap", "a_below", "a_above", "C"))
 f_1, f_2, d_1, d_2 = (Symbol(name, real=True) for name in ("f_1", "f_2", "d_1", "d_2"))
 
-# Any hit pattern: weights, slopes and edges of the greatest convex minorant, and jets of convex functions f and h.
+# Any pattern of hits (steps whose batch holds the differing record): weights, slopes and edges of the greatest convex
+# minorant, and derivatives of convex functions f and h.
 z_2, D, D2, s_leap, W_1, W_2, W_mid = (
     Symbol(name, nonnegative=True) for name in ("z_2", "D", "D2", "s_leap", "W_1", "W_2", "W_mid")
 )

@@ -62,7 +62,7 @@ def test_half_of_a_bound_has_another_digest():
 )
 def test_what_claims_something_else_is_refused(change):
     """Though every step of its derivation may hold."""
-    with pytest.raises(ProofFails, match="shift:gd is not used: it does not claim what was verified"):
+    with pytest.raises(ProofFails, match="shift:gd is not used: it claims something other than what was verified"):
         require_standing(replace(statement("shift:gd"), **change()))
 
 

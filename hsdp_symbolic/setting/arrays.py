@@ -1,4 +1,4 @@
-"""The gate for arrays: like `setting.admit`, for many values at once."""
+"""The gate for arrays: like `gate.admit`, for many values at once."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from .letters import LETTERS, Letter
 Array = npt.NDArray[Any]
 """Of doubles or whole numbers, and of truth values where arrays are compared: NumPy has no type for all three."""
 _PIECE = 1 << 15
+"""Elements looked at in one go, few enough to stay in the cache."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +37,8 @@ class Samples:
 def admit_array(name: str, value: object) -> Fraction | Samples:
     """`value` as an exact scalar, or as an array whose elements all passed the gate.
 
-    Elements of a list may be anything the scalar gate takes; elements of a NumPy array are the doubles they are.
+    Elements of a list may be anything the scalar gate takes; those of a NumPy array count as the doubles they are, not
+    as the shortest decimals of these.
     """
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
@@ -53,7 +55,7 @@ def admit_array(name: str, value: object) -> Fraction | Samples:
 
 
 def align(values: Mapping[str, Fraction | Samples]) -> dict[str, Fraction | Samples]:
-    """All arrays with the axes of their common shape; 1-D arrays of different lengths span a grid, in order."""
+    """All arrays with as many axes as their common shape; 1-D arrays of different lengths span a grid, in order."""
     found = {name: value.array for name, value in values.items() if isinstance(value, Samples)}
     try:
         dimensions = len(np.broadcast_shapes(*(array.shape for array in found.values())))

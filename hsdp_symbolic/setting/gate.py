@@ -73,7 +73,7 @@ def _is_non_finite(text: str) -> bool:
 
 
 def admit_positive(name: str, value: object) -> Fraction:
-    """`value` as an exact rational above 0, or an `ArgumentError`; for what is no letter of the paper."""
+    """`value` as an exact rational above 0, or an `ArgumentError`; for numbers that are no letter of the paper."""
     result = to_fraction(name, value)
     if result <= 0:
         raise ArgumentError(name, value, "must be positive", "give a number > 0")

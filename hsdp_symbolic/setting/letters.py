@@ -36,7 +36,7 @@ class Letter:
 
 
 LARGEST_EXPONENT = 30
-"""Whole numbers up to 10^30: beyond any run, and small enough that every exponent stays a machine word or two."""
+"""Whole numbers go up to 10^30: more than any run needs, and exponents still fit in two machine words."""
 
 
 def _whole(name: str, tex: str, meaning: str, low: int, high: int = 10**LARGEST_EXPONENT) -> Letter:
@@ -62,7 +62,7 @@ ARGUMENTS = (
     _whole("k", "k", "epoch, from 0", 0),
     Letter("t", "t", "diffusion time within a step", strict=False),
     Letter("c", "c", "log-Sobolev constant before the step"),
-    Letter("L", "L", "Lipschitz constant of the update map (logistic regression: norm features are clipped to)"),
+    Letter("L", "L", "Lipschitz constant of the update map (logistic regression: norm to which features are clipped)"),
     Letter("R", r"R_\alpha", "Rényi divergence of order alpha", strict=False),
     Letter("dR", r"\partial_\alpha R_\alpha", "derivative of the Rényi divergence in the order", strict=False),
     Letter("u", "u", "Rényi divergence divided by its order", strict=False),
@@ -77,7 +77,7 @@ ARGUMENTS = (
     Letter("removed", "a", "distance that the noise of a step is made to hide, in units of eta*S_g/b", strict=False),
     Letter("delta", r"\delta", "probability with which ε may be exceeded, at most 1"),
     Letter("epsilon", r"\varepsilon", "privacy loss ε of (ε, δ)-differential privacy", strict=False),
-    _whole("split", "m", "updates at the start of an epoch whose cost is counted from a fixed start", 1),
+    _whole("split", "m", "number of updates after which every epoch is split in two", 1),
     _whole("hit", r"\mathrm{hit}", "1 if the batch holds the differing record, else 0", 0, 1),
 )
 """What a statement may ask for besides the run."""

@@ -80,7 +80,7 @@ class Setting:
         return Setting(**{**kept, **changes})
 
     def exact_strings(self) -> dict[str, str]:
-        """The parameters as exact text (`1/50`), in the paper's order; feeds `Setting(**…)` back."""
+        """The parameters as exact text (`1/50`), in the paper's order; `Setting(**…)` of it is an equal setting."""
         return {name: str(value) for name, value in self._arguments().items()}
 
     def values(self) -> dict[str, Fraction]:
@@ -123,6 +123,6 @@ def _check_pairs(values: Mapping[str, Fraction]) -> None:
         raise ArgumentError(
             "beta",
             str(values["beta"]),
-            f"no loss is {values['lam']}-strongly convex and less smooth than that",
+            f"a {values['lam']}-strongly convex loss is not smooth with a smaller constant than that",
             f"choose beta >= lam = {values['lam']}",
         )
