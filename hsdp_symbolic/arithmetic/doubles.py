@@ -1,7 +1,7 @@
 """Doubles that others will rely on: rounded to a stated side, and only trusted where they round to nearest.
 
-A thread may be told (by `fesetround`, or by a library built with fast arithmetic) to round its doubles otherwise, or to
-take the tiniest for 0. Nothing here breaks silently then: `double_above` and `double_below` use integers only, and
+A thread may be told (by `fesetround`, or by a library built with -ffast-math) to round its doubles otherwise, or to
+flush the tiniest to 0. Nothing here breaks silently then: `double_above` and `double_below` use integers only, and
 `require_nearest` refuses.
 """
 
@@ -18,7 +18,7 @@ _HALF, _MOST = math.ldexp(1.0, -53), math.ldexp(3.0, -54)
 """Half of the distance from 1 to the next double, and three quarters of it."""
 _ABOVE_ONE = 1.0 + _ULP
 _LEAST, _LEAST_NORMAL = struct.unpack("<2d", struct.pack("<2Q", 1, 1 << 52))
-"""The least doubles above 0, with and without leading zeros."""
+"""The least double above 0, and the least normal one."""
 _INFINITY = 0x7FF << 52
 """The bits of inf."""
 
@@ -38,7 +38,7 @@ def double_below(value: Fraction) -> float:
 
 
 def _double(value: Fraction, *, up: bool) -> float:
-    """By integers: no floating-point operation takes part, so that none can round the wrong way."""
+    """Put together from integers: no floating-point operation takes part, so none can round the wrong way."""
     top, bottom = abs(value.numerator), value.denominator
     if not top:
         return 0.0
@@ -59,7 +59,7 @@ def _double(value: Fraction, *, up: bool) -> float:
 
 
 def require_nearest() -> None:
-    """An error unless doubles in this thread round to nearest, and the tiniest of them are not taken for 0."""
+    """An error unless doubles in this thread round to nearest, and the tiniest of them are not flushed to 0."""
     one = 1.0
     nearest = (
         one + _HALF == 1.0 == one - _HALF / 2  # not upwards, nor downwards or towards 0

@@ -4,9 +4,9 @@ Guarantee of every operation: the true result for any points of the operands lie
 Neither engine touches the user's precision settings: arb's is restored, mpmath's functions are called with an explicit
 precision.
 
-Threads: flint keeps one precision for the whole process, and mpmath one memory of π, e and log 2, which threads that
-compute at the same time leave wrong. So our threads take turns at arb (`TURN`), every operation of arb is done again if
-somebody else changed the precision meanwhile, and mpmath's elementary functions are a copy that nobody else has.
+Threads: flint keeps one precision for the whole process, and mpmath one cache of π, e and log 2, which threads that
+compute at the same time can corrupt. So our threads take turns at arb (`TURN`), every operation of arb is repeated if
+other code changed the precision meanwhile, and mpmath's elementary functions are called in a copy of our own.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from ..errors import SeriesShortened, ValueTooLarge
 from .doubles import require_nearest
 
 EXPONENT_CAP = 2**25
-"""Endpoints below 2^−EXPONENT_CAP are widened to 0 and that power: an exact fraction there fills memory."""
+"""Endpoints below 2^−EXPONENT_CAP are widened to 0 or that power: exact fractions of that size fill memory."""
 MOST_TRIES = 10_000
-"""How often one operation is done again because another thread changed flint's settings just then."""
+"""How often one operation is tried again because another thread changed flint's settings meanwhile."""
 
 TURN = RLock()
 """Held by the thread that computes with arb, or looks up a constant of mpmath."""
-# A child process must not find the lock taken by a thread it does not have, nor flint's precision half changed.
+# After a fork the child must not find the lock held by a thread it does not have, nor flint's precision half changed.
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=TURN.acquire, after_in_parent=TURN.release, after_in_child=TURN.release)
 
@@ -49,7 +49,7 @@ class Engine(Protocol):
     resolution: Fraction
     """The relative size of a rounding error at the working precision."""
     has_series: bool
-    """Whether the engine can compute with power series, so that `means` can sum very many terms."""
+    """Whether there are power series of its intervals, by which `functions.exponential_sums` sums very many terms."""
 
     def working(self) -> Any:
         """A context in which the engine computes at its precision."""
@@ -75,8 +75,8 @@ class Engine(Protocol):
 class Arb:
     """FLINT's ball arithmetic: published error analysis, the default.
 
-    A ball holds the truth whatever the precision it was computed at; that operations are repeated if another thread
-    changed the precision keeps balls as narrow as they are without that thread.
+    A ball holds the truth whatever the precision it was computed at. Operations during which another thread changed the
+    precision are repeated only to keep balls as narrow as they would be without that thread.
     """
 
     name = "arb"
@@ -88,11 +88,11 @@ class Arb:
         self._flint, self._context, self.precision = flint, flint.ctx, precision
         self.resolution = Fraction(1, 1 << precision)
         self._theirs = precision
-        """The precision others last asked for."""
+        """The precision that other code last set."""
 
     @contextmanager
     def working(self) -> Iterator[None]:
-        """Compute here, at this precision, one thread at a time; then flint has the precision that others want again.
+        """Compute at this precision, one thread at a time; afterwards flint has the precision that other code set.
 
         Refused where doubles do not round to nearest: flint multiplies long integers by means of doubles.
         """
@@ -103,13 +103,13 @@ class Arb:
             try:
                 yield
             finally:
-                if self._context.prec == self.precision:  # otherwise somebody has chosen another meanwhile
+                if self._context.prec == self.precision:  # otherwise other code has set it meanwhile
                     self._context.prec = self._theirs
                 self._theirs = outer
         require_nearest()
 
     def again(self, operation: Callable[..., Any], *operands: Any) -> Any:
-        """The result at this precision, or, if others never leave it alone, at whatever precision they want."""
+        """The result at this precision; or, if other threads keep changing it, at whatever precision they set."""
         for _ in range(MOST_TRIES):
             if (theirs := self._context.prec) != self.precision:
                 self._theirs, self._context.prec = theirs, self.precision
@@ -176,10 +176,10 @@ class Arb:
 
 
 class SeriesArb(Arb):
-    """Power series besides balls: the first `order` coefficients of every result are there, or there is an error.
+    """Power series besides balls: every result has its first `order` coefficients, or there is an error.
 
-    flint cuts series to a length that is one for the whole process. A series knows how many of its coefficients are
-    right, so a result that another thread cut short is seen to be, and is computed again.
+    flint truncates series to one length for the whole process. A series knows how many of its coefficients are right,
+    so a result that another thread cut short is noticed, and computed again.
     """
 
     def __init__(self, precision: int, order: int) -> None:
@@ -225,7 +225,7 @@ class SeriesArb(Arb):
         return self.again(operator.mul, x, y)
 
     def inverse(self, x: Any) -> Any:
-        """1/x; of a series, whose first coefficient is not 0."""
+        """1/x; if x is a series, its first coefficient must not be 0."""
         return self.again(x.inv) if isinstance(x, self._flint.arb_series) else super().inverse(x)
 
     def exp(self, x: Any) -> Any:
@@ -234,11 +234,11 @@ class SeriesArb(Arb):
 
 @cache
 def _elementary() -> ModuleType:
-    """mpmath's elementary functions once more, with constants of its own.
+    """A copy of mpmath's elementary functions, with a cache of constants of its own.
 
-    mpmath keeps π, e and log 2 together with the number of their bits. Two threads that need more bits at the same time
-    can leave the digits of one with the length of the other, and all later results are wrong. Nobody else knows this
-    copy, and we look things up in turn.
+    mpmath caches π, e and log 2 together with the number of their bits. Two threads that need more bits at the same
+    time can store the digits of one with the length of the other, and all later results are wrong. No other code uses
+    this copy, and our threads take turns at it.
     """
     from mpmath.libmp import libelefun
 
@@ -253,7 +253,7 @@ def _elementary() -> ModuleType:
 class PaddedMpmath:
     """mpmath's interval functions, made sound: the independent second opinion.
 
-    Every precision is passed on explicitly, so that nobody's settings matter. `exp` and `log` of mpmath 1.3 sometimes
+    Every precision is passed on explicitly, so that no global setting matters. `exp` and `log` of mpmath 1.3 sometimes
     exclude the true value by up to 6e-4 ulp, so their results are widened by 8 ulp; integer powers are built from
     interval products.
     """
@@ -341,7 +341,7 @@ ENGINES: dict[str, type[Arb] | type[PaddedMpmath]] = {Arb.name: Arb, PaddedMpmat
 
 
 def dyadic(mantissa: int, exponent: int, *, up: bool) -> Fraction:
-    """mantissa·2^exponent, rounded upwards (or downwards) past 2^−EXPONENT_CAP.
+    """mantissa·2^exponent; where its size is below 2^−EXPONENT_CAP, rounded upwards (or downwards) to that or to 0.
 
     >>> dyadic(3, -2, up=True)
     Fraction(3, 4)

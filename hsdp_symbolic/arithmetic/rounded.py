@@ -1,8 +1,8 @@
 """Bounds on e^x − 1 and log mixtures over arrays, from IEEE additions, products and quotients alone.
 
-They must round to nearest, which `require_nearest_arrays` tells. No library function is trusted: the exponential is a
-Taylor polynomial doubled up, with an error bound counted by hand; the logarithm is a guess corrected by
-log x ≤ y + (x − e^y)/e^y, which holds for every y.
+These must round to nearest; `require_nearest_arrays` checks that they do. No library function is trusted: the
+exponential is a Taylor polynomial near 0, from which e^(2x) follows from e^x as often as needed, with an error bound
+counted by hand; the logarithm is a guess y corrected by log x ≤ y + (x − e^y)/e^y, which holds for every y.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ TANGENT_BEYOND = 200.0
 """Beyond this exponent a mixture continues along its tangent, whose slope is 1 to 50 digits."""
 _DEGREE = 12
 _TRIED = 19
-"""Elements of the arrays that tell how NumPy rounds: enough for whole vectors and a rest."""
+"""Length of the arrays on which NumPy's rounding is tried: enough for whole SIMD vectors and a remainder."""
 
 
 def _inverse(n: int) -> float:
-    """The double nearest to 1/n, by integers: also right if the thread that loads this module rounds otherwise."""
+    """The double nearest to 1/n, from integers: right in whatever way the thread that imports this module rounds."""
     bits = 52 + n.bit_length()
     return math.ldexp(round(Fraction(1 << bits, n)), -bits)
 
@@ -36,7 +36,7 @@ _COEFFICIENTS = [_inverse(math.factorial(j + 1)) for j in range(_DEGREE, -1, -1)
 
 
 def require_nearest_arrays() -> None:
-    """An error unless NumPy's +, −, × and ÷ round to nearest in this thread, and do not take tiny numbers for 0."""
+    """An error unless NumPy's +, −, × and ÷ round to nearest in this thread, and do not flush tiny numbers to 0."""
     require_nearest()
     one, ulp = np.ones(_TRIED), 2 * UNIT
     above, tiny = one + ulp, one * 2.0**-1022
@@ -79,7 +79,7 @@ def expm1_bounds(x: Array) -> tuple[Array, Array]:
 
 
 class LogMixBounds(NamedTuple):
-    """Bounds on a log-mixture, and on the share of it that its larger term has."""
+    """Bounds on the logarithm of a mean of two exponentials, and on the share of that mean the larger one has."""
 
     below: Array
     above: Array

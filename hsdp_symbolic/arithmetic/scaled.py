@@ -18,7 +18,7 @@ from .engines import Arb
 
 @dataclass(frozen=True)
 class LogQ:
-    """log q to about 30 digits: 32 leading bits, which times a whole number below 2^21 is exact, and the rest."""
+    """log q to about 30 digits: its 32 leading bits, exact in products with whole numbers below 2^21, and the rest."""
 
     leading: Any
     rest: Any
@@ -48,7 +48,7 @@ def is_one(x: Any) -> bool:
 
 @lru_cache(maxsize=1 << 16)
 def log_q(step: Fraction) -> LogQ:
-    """log(1 − step), from 256 bits."""
+    """log(1 − step), computed with 256 bits."""
     engine = Arb(256)
     with engine.working():
         bounds = engine.bounds(engine.log(engine.ball(1 - step)))

@@ -1,8 +1,8 @@
 """Record NumPy operations once, replay them on cache-sized pieces of large arrays.
 
-Expressions are evaluated on `Traced` stand-ins first: whatever involves only scalars is done then and there, and
-the array operations that remain are written down. Replaying them costs one NumPy call each, reusing buffers
-whose values are no longer needed.
+Expressions are evaluated on `Traced` stand-ins first: whatever involves only scalars is computed at once, and the array
+operations that remain are recorded on a `Tape`. Replaying them costs one NumPy call each, reusing buffers whose values
+are no longer needed.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 Array = npt.NDArray[Any]
 Source = Callable[[Any], Array]
+"""Finds an input array among the values that a tape is played with."""
 ELEMENTS_AT_ONCE = 1 << 15
 """Elements per piece: the few buffers alive at a time then stay in the second-level cache."""
 
@@ -88,7 +89,7 @@ class Tape:
         return _Slot(len(self._inputs) + len(self._calls))
 
     def record(self, function: Callable[..., Any], *inputs: Any) -> Traced:
-        """One call on actual values, made once however often it is asked for."""
+        """One call on values with their scale applied, recorded once however often it is asked for."""
         return Traced(self, self._call(function, *(self._settled(x) for x in inputs)))
 
     def multiply(self, x: Any, y: Any) -> Traced:
@@ -119,6 +120,7 @@ class Tape:
         return self.record(np.multiply, x, factor)  # merging would under- or overflow
 
     def _settled(self, x: Any) -> _Slot | float:
+        """Where the value of `x` is, with its scale applied; a scalar as it is."""
         if not isinstance(x, Traced):
             return float(x)
         return x.slot if x.scale == 1.0 else self._call(np.multiply, x.slot, x.scale)
@@ -178,7 +180,7 @@ class Tape:
         return last
 
     def _schedule(self, last: _Slot, *, keep: bool = False) -> list[_Step]:
-        """The calls `last` needs, each with its slot and the slots whose values die with it (none, if kept)."""
+        """The calls `last` needs, each with its slot and the slots whose last reader it is (none with `keep`)."""
         needed, steps = {last}, []
         for slot in reversed(self._calls):
             if slot not in needed:
@@ -193,7 +195,7 @@ _Step = tuple[_Slot, _Call, tuple[_Slot, ...]]
 
 
 class _Player:
-    """Replays a schedule piece by piece; every value gets its buffer beforehand, as allocation is what costs."""
+    """Replays a schedule piece by piece; every value gets its buffer beforehand, since allocation takes most time."""
 
     def __init__(self, steps: list[_Step], inputs: list[_Slot]) -> None:
         self._steps, self._inputs = steps, inputs
@@ -225,7 +227,7 @@ class _Player:
         function(*operands, out=out)
 
     def bind(self, arrays: list[Array]) -> tuple[list[Any], list[Any]]:
-        """The calls with operands and targets filled in, in place where a value dies.
+        """The calls with operands and targets filled in; targets reuse the buffers of values no longer needed.
 
         A source is read where it lies if it is float64 already, and copied to a buffer if not.
         """

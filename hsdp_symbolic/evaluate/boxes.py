@@ -31,6 +31,7 @@ from .program import Program, compile_expression
 from .trend import absorbed, trend
 
 PRECISION, MAX_PRECISION = 96, 2**12
+"""Bits to begin with, doubled where they do not suffice, and the most that are tried."""
 ENOUGH_BITS = 128
 """Ranges narrower than this many bits of their values are not worth more precision."""
 MAX_BOXES = 4096
@@ -221,10 +222,11 @@ _GENERATORS = {
     symbols.rate: symbols.b / symbols.n,
     symbols.decay: 1 - symbols.q**2,
 }
-"""What may be bounded first and then be taken as a letter of its own."""
+"""What may be bounded first and then taken as a letter of its own."""
 _HALF = (symbols.m, symbols.m_rest)
 """Halves of N, which must stay tied to it."""
 _WRITTEN_AS = {symbols.b / symbols.n: symbols.rate, symbols.eta * symbols.lam * (1 + symbols.q): symbols.decay}
+"""Forms in which a generator hides: they are replaced by it."""
 _SYMBOLS = {symbol.name: symbol for symbol in (*symbols.TEX, *_GENERATORS)}
 
 
@@ -242,7 +244,7 @@ def _plan(expr: Expr, names: frozenset[str], atoms: frozenset[Symbol] = frozense
 
 
 def _split(expr: Expr, names: frozenset[str], atoms: frozenset[Symbol], mixed: frozenset[Symbol]) -> _Plan:
-    """The plan for an expression that is not monotone in the `mixed` letters: from its parts."""
+    """The plan for an expression that is not known to be monotone in the `mixed` letters: from its parts."""
 
     def plans(parts: Iterable[Expr]) -> tuple[_Plan, ...]:
         return tuple(_plan(part, names, atoms) for part in parts)
@@ -275,7 +277,7 @@ def _split(expr: Expr, names: frozenset[str], atoms: frozenset[Symbol], mixed: f
 
 
 def _monotone_either_way(expr: BoundFunction, mixed: frozenset[Symbol], atoms: frozenset[Symbol]) -> Symbol | None:
-    """The one mixed letter, if only arguments depend on it in which the function is monotone one way or the other."""
+    """The one mixed letter, if it occurs only in an argument in which the function is monotone one way or the other."""
     if len(mixed) != 1:
         return None
     (letter,) = mixed
@@ -338,7 +340,7 @@ def centre(box: Box) -> dict[str, Fraction]:
 
 
 def ends_of(expr: Expr, box: Box) -> Enclosure:
-    """A range of `expr` over the box in one pass, for conditions, in which a letter seldom occurs twice."""
+    """A range of `expr` over the box in one pass: good for hypotheses, in which a letter seldom occurs twice."""
     engine = ENGINES["arb"](PRECISION)
     with engine.working():
         return Enclosure(*_plan(expr, ranged(box)).bounds(box, engine))

@@ -23,8 +23,8 @@ def branch_and_bound(
 ) -> Rank | None:
     """The least rank left when its piece is good `enough`, or `budget` pieces are cut; None if no piece is left.
 
-    The piece of least rank is next, of equal ones the one that came first; what `cut` makes of it takes its place.
-    `report` hears before each turn how many pieces were cut and how many wait.
+    The piece of least rank is next, among equals the one that came first; what `cut` makes of it takes its place.
+    `report` is told before each turn how many pieces have been cut and how many are waiting.
 
     Below, x² − x over [0, 2] is at least low² − high on a piece [low, high]; its least value is −1/4.
 

@@ -1,4 +1,4 @@
-"""`Enclosure` and the views that promise: exact rationals, and brackets that hold the truth."""
+"""`Enclosure`, and the views that carry a guarantee: exact rationals, and intervals that contain the true value."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 DEFAULT_RTOL = Fraction(1, 10**20)
 FIRST_PRECISION = 96
 PRECISION_CAP = 2**16
+"""Bits to begin with, doubled until an enclosure is narrow enough, and the most that are tried."""
 EXACT_BITS = 2**20
 """`exact` refuses rationals with more bits than this: past it, writing them down is no longer useful."""
 
@@ -108,7 +109,7 @@ def enclose(
 ) -> Enclosure:
     """An enclosure of relative width at most `rtol`, by `engine` (`arb`, `mpmath`, or `both`, which must overlap).
 
-    A width of `atol` will do as well: for values that may be 0, of which no relative width can be had.
+    A width of `atol` will do as well: for values that may be 0, for which no relative width can be reached.
 
     True values below 2^−33554432 are enclosed between 0 and that power, whatever `rtol`.
     """

@@ -60,7 +60,7 @@ class Intervals(Rationals):
         return self._kept[key]
 
     def _fold(self, combine: Any, on_balls: Any, values: tuple[Any, ...]) -> Any:
-        """Rationals together, exactly, then the intervals."""
+        """The rationals combined exactly, then the intervals, then both."""
         exact_part, ball = None, None
         for value in values:
             if isinstance(value, Fraction):

@@ -28,7 +28,7 @@ from .program import Program
 
 
 def evaluate(program: Program, values: Mapping[str, Any]) -> Array:
-    """The program over arrays that broadcast (see `arrays.align`); never an infinity or a NaN."""
+    """The program over arrays that broadcast (see `setting.arrays.align`); an error for an infinity or a NaN."""
     with np.errstate(all="ignore"):
         result = evaluate_raw(program, values)
     if not np.all(np.isfinite(result)):
@@ -37,7 +37,7 @@ def evaluate(program: Program, values: Mapping[str, Any]) -> Array:
 
 
 def evaluate_over(program: Program, values: Mapping[str, Any]) -> Array:
-    """The program over all arrays given, also those it does not depend on (but some hypothesis did)."""
+    """The program over all arrays given, also those that only a hypothesis depends on."""
     result = evaluate(program, values)
     shape = np.broadcast_shapes(*(value.array.shape for value in values.values() if isinstance(value, Samples)))
     return result if result.shape == shape else np.broadcast_to(result, shape).copy()
@@ -96,7 +96,7 @@ _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
 def first_violation(relation: str, left: Program, right: Program, values: Mapping[str, Any]) -> tuple[Any, Any] | None:
     """A pair of values for which `left` and `right` do not compare as they should, or None.
 
-    Exact if no array is involved; a bare array against a scalar is represented by the extreme that decides.
+    Exact if no array is involved; a letter that is an array is compared with a scalar by the extreme that decides.
     """
     if not any(isinstance(values[name], Samples) for name in left.leaves | right.leaves):
         pair = value_of(left, values), value_of(right, values)
@@ -116,6 +116,7 @@ def first_violation(relation: str, left: Program, right: Program, values: Mappin
 
 
 def _decisive(side: Program, values: Mapping[str, Any], *, greatest: bool) -> Array:
+    """The greatest (least) element where `side` is just a letter, all of its values where it is more."""
     bare = values.get(str(side.code[0][2])) if len(side.code) == 1 else None
     if isinstance(bare, Samples) and bare.array.size:
         return np.asarray(bare.greatest if greatest else bare.least)
@@ -123,7 +124,7 @@ def _decisive(side: Program, values: Mapping[str, Any], *, greatest: bool) -> Ar
 
 
 class Float64:
-    """Values are Fractions (scalars), doubles, arrays being traced, or `Scaled`.
+    """The view in float64: its values are Fractions (scalars), doubles, arrays being traced, or `Scaled`.
 
     Means and recursions are not traced: they are computed over the whole of the arrays they depend on, and enter the
     tape as inputs.

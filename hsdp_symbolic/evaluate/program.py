@@ -22,7 +22,10 @@ from ..functions.interface import BoundFunction, Parts, Pointwise, Spelled
 
 
 class View(Protocol):
-    """What a view must know how to do. Its values may be of any type it likes; constants are Fractions."""
+    """One way to compute an expression, such as in exact rationals, and what it must know how to do.
+
+    Its values may be of any type; constants are Fractions.
+    """
 
     def add(self, *terms: Any) -> Any: ...
     def mul(self, *factors: Any) -> Any: ...
@@ -48,7 +51,7 @@ Instruction = tuple[Operation, tuple[int, ...], Any]
 class Program:
     """Instructions in dependency order; each names its operation and the registers it reads.
 
-    An instruction with a payload of parts evaluates these by itself.
+    Where an instruction carries parts, programs of their own, the view runs these as it needs them.
     """
 
     code: tuple[Instruction, ...]
@@ -143,7 +146,7 @@ class _Compiler:
     def emit_parts(self, operation: Operation, *parts: Expr, bound: Symbol | None = None) -> int:
         """An instruction whose parts are programs; `bound` is a name of its own, not a leaf of the whole."""
         if bound is not None and not isinstance(bound, Symbol):
-            raise UnsupportedNode(f"{bound} is bound by a mean or recursion, and must be a symbol")
+            raise UnsupportedNode(f"{bound} is the index of a mean or recursion, and must be a symbol")
         compiled = tuple(part.name if part == bound else compile_expression(part, self.atoms) for part in parts)
         for part in compiled:
             if isinstance(part, Program):

@@ -12,7 +12,7 @@ from ..errors import ExactTooLarge, NotRational
 from ..functions.interface import BoundFunction, Parts, ProgramArgument
 
 ARGUMENT_BITS = 2**20
-"""The longest exact number a function is computed from."""
+"""The most bits of an exact number that a function is computed from."""
 
 
 class Rationals:

@@ -47,7 +47,7 @@ _POSITIVE = {(count.subs(_HALVES)) for count in (N - j0, N - j0 - 1, N - m, N - 
 def trend(expr: Expr, symbol: Symbol, atoms: frozenset[Symbol] = frozenset()) -> Trend | None:
     """How `expr` responds to `symbol` wherever α > 1, K ≥ 1, b ≤ n and 0 < q < 1; None where the rules do not tell.
 
-    Abbreviations among the `atoms` are independent of the letters they abbreviate.
+    Abbreviations among the `atoms` are taken as letters of their own, independent of those they abbreviate.
 
     >>> from hsdp_symbolic.symbols import sigma2, eta, rho0
     >>> trend(rho0, sigma2).name, trend(rho0, eta).name
@@ -108,7 +108,7 @@ class _Rules:
         return self.of(expr) if sign(expr) > 0 else flip(self.of(expr))
 
     def _product(self, product: Expr) -> Trend | None:
-        """Each factor, of known sign, pulls its way; a mean or recursion divided by the order is taken as one."""
+        """Each factor, of known sign, pulls its way; a mean or recursion divided by α − 1 is taken as one factor."""
         factors = list(product.args)
         pulls: list[tuple[int, Trend | None]] = []
         if self._symbol == alpha_minus_1 and 1 / alpha_minus_1 in factors:

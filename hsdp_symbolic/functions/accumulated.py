@@ -1,4 +1,4 @@
-"""`Accumulated`: a recursion that adds."""
+"""`Accumulated`: the recursion s ← s + increment(s)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .recursion import MOST_STEPS_IN_BALLS, MOST_STEPS_IN_DOUBLES, after
 class Accumulated(Binding):
     """s after `count` steps of s ← s + increment(s) from s = 0; `increment` is given in `state`.
 
-    The derivation that uses it proves what the views lean on: the map s ↦ s + increment(s) is increasing and convex,
+    The derivation that uses it proves what the views rely on: the map s ↦ s + increment(s) is increasing and convex,
     its increment decreasing; and wherever `room` is positive, s stays below the fixed point `ceiling`, at which the
     slope of the map is 1 − `gain`.
     """
@@ -65,7 +65,7 @@ class Accumulated(Binding):
         return over.whole(lambda values: _array(over, parts, values), parts)
 
     def sign(self, sign: Callable[[Expr], int]) -> int:
-        return 1  # by what derivations prove of it
+        return 1  # the derivation that uses it proves so
 
     def trend(self, rules: Rules) -> Trend | None:
         increment, _, count, *_ = self.args  # the map increases with the state, and the state with the count
@@ -77,7 +77,7 @@ class Accumulated(Binding):
 
 
 def _refuse_if_endless(steps: float, gain: float, most: int) -> None:
-    """What has not settled at the end, and is too long to follow until then."""
+    """`TooManySteps` if a recursion is too long to follow to its end and cannot settle before."""
     if steps > most and most * gain < 20 and steps * gain < 1000:
         raise TooManySteps(int(steps), "a recursion")
 
@@ -93,7 +93,7 @@ def _closed(
 ) -> Any:
     """The end value, if the steps that remain are known closely enough; None otherwise.
 
-    Below the fixed point the map's slope is at most the slope there: the distance shrinks at least so fast.
+    Below the fixed point the map's slope is at most the slope there, so the distance to it shrinks at least that fast.
     """
     engine = over.engine
     low, high = over.bounds(here)

@@ -1,7 +1,7 @@
-"""`CappedMoment`: along thin intervals, and in doubles.
+"""`CappedMoment`: a recursion for the moment of hits, in which what a hit adds is capped.
 
-The map increases with a slope of at most 1, so rounding errors add up and never grow. What starts from 0 climbs to the
-fixed point, what starts from c(1 + q)/(1 − q) falls to it: once the two meet, further steps do not matter.
+The map increases with a slope of at most 1, so rounding errors add up and never grow. From 0 the recursion climbs to
+its fixed point, from cost·(1 + q)/(1 − q) it falls to it: once the two meet, further steps do not matter.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .interface import Balls, OfSteps, Rules, Trend, agree
 
 MOST_CAPPED_STEPS = 2 * 10**5
 LONG = 512
-"""Beyond so many steps it is watched from above too, whether it settles."""
+"""Longer recursions are followed from above as well, to see whether they have settled."""
 
 
 class CappedMoment(OfSteps):
@@ -105,7 +105,7 @@ class _Capped:
 
 @lru_cache(maxsize=1 << 10)
 def _curve(cost: float, q: float, rate: float, count: int) -> list[float]:
-    """Values after 1, 2, … steps, until they stand still."""
+    """Values after 1, 2, … steps, until they no longer change."""
     r = q * q
     switch, kick = (cost * r / (1 - r), math.sqrt(cost * (1 - r))) if r < 1 else (math.inf, 0.0)
     s, found = 0.0, []

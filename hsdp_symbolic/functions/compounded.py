@@ -1,4 +1,4 @@
-"""`Compounded`: a recursion that multiplies."""
+"""`Compounded`: the recursion u ← factor·(u + cost)."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Compounded(Binding):
         return over.whole(lambda values: _array(over, parts, values), parts)
 
     def sign(self, sign: Callable[[Expr], int]) -> int:
-        return 1  # by what derivations prove of it
+        return 1  # the derivation that uses it proves so
 
     def trend(self, rules: Rules) -> Trend | None:
         factor, _, cost, count, _ = self.args
@@ -70,7 +70,7 @@ class Compounded(Binding):
 
 
 def _with_one_factor(over: Balls, here: Any, factor: Any, cost: Any, steps: int) -> Any:
-    """The value after so many steps with one and the same factor."""
+    """The value after `steps` further steps, all with the same factor."""
     kept = over.mul(over.power(factor, Fraction(steps)), here)
     return over.add(kept, over.mul(cost, factor, GeometricSum.ball(over, factor, Fraction(steps))))
 

@@ -1,7 +1,9 @@
 """The greatest convex minorant behind `shift:pattern`: in doubles, exactly, and as a certified upper bound.
 
-All three return u, a bound on R_α/α for every order α. A path that touches H only where it is a vertex and stays below
-it elsewhere is feasible, whether or not it is the best: so a vertex that rounding misses costs tightness, never truth.
+The points are (x_t, H_t), t = 0 … T: noise variance and jumps up to step t, weighted by what later contractions leave
+of them. All three return u = ½·Σ rise²/run over the edges of the minorant, a bound on R_α/α for every order α. A path
+that touches the points only where it has a vertex and stays below them elsewhere gives a bound too, if not the best: so
+a vertex that rounding misses costs tightness, never truth.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ def pattern_bound(hits: Any, *, q: Any, v: Any = 1, s: Any = 1) -> float:
 
     >>> pattern_bound([1, 0], q=1.0)  # one jump, hidden by the noise of two steps
     0.25
-    >>> pattern_bound([0, 1], q=1.0)  # … of one
+    >>> pattern_bound([0, 1], q=1.0)  # by the noise of one
     0.5
     """
     hit = _hits(hits)
@@ -43,16 +45,16 @@ def pattern_bound(hits: Any, *, q: Any, v: Any = 1, s: Any = 1) -> float:
     corners = vertices(np.concatenate([[0.0], np.cumsum(lengths)]), np.concatenate([[0.0], np.cumsum(rises)]))
     dx, dh = (np.add.reduceat(part, corners[:-1]) for part in (lengths, rises))
     if np.any(dh[dx == 0] > 0):
-        raise ArgumentError("v", "tiny", "the weights of a jump fit in a double, their squares do not", "rescale v")
+        raise ArgumentError("v", "tiny", "the noise that hides some jump is too little for a double", "rescale v")
     with np.errstate(divide="ignore", invalid="ignore"):
         return float(np.sum(np.where(dh > 0, dh * (dh / dx), 0.0))) / 2
 
 
 def vertices(x: Array, height: Array) -> Array:
-    """Places of the vertices of the greatest convex minorant of points with x and height not falling.
+    """Indices of the vertices of the greatest convex minorant of points whose x and height never fall.
 
-    A point on or above the segment between two others is no vertex, whichever two: so whole generations of points go
-    at once. What many generations leave is scanned by Andrew's monotone chain.
+    A point on or above the segment between two others is no vertex, whichever two: so each pass drops many points at
+    once. What many passes leave is scanned by Andrew's monotone chain.
     """
     # Between hits the height stays while x grows: only the last point before a rise can be a vertex.
     kept = np.flatnonzero(np.concatenate([[True], height[2:] > height[1:-1], [True]]))
@@ -97,7 +99,7 @@ def pattern_exact(hits: Any, *, q: Any, v: Any = 1, s: Any = 1) -> Fraction:
 def pattern_upper(hits: Any, *, q: Any, v: Any = 1, s: Any = 1) -> float:
     """A double never below the exact u: vertices found in doubles, the path through them certified by ball arithmetic.
 
-    Every point between two vertices is checked to lie above their chord; one that cannot be shown to becomes a vertex.
+    Every point between two vertices is checked to lie above their chord; one that is not shown to becomes a vertex.
     """
     hit, engine = _hits(hits), Arb(_PRECISION)
     for _ in range(_TRIES):
@@ -105,7 +107,7 @@ def pattern_upper(hits: Any, *, q: Any, v: Any = 1, s: Any = 1) -> float:
             bounds = engine.again(_path_cost, engine, hit, q, v, s)
         if bounds is not None:
             return double_above(bounds[1] / 2)
-    raise ArgumentError("q", q, "a jump without any noise left to hide it", "use steps with q > 0")
+    raise ArgumentError("q", q, "some jump has no noise left to hide it", "use steps with q > 0")
 
 
 def _path_cost(engine: Arb, hit: Any, q: Any, v: Any, s: Any) -> tuple[Fraction, Fraction] | None:
@@ -116,7 +118,7 @@ def _path_cost(engine: Arb, hit: Any, q: Any, v: Any, s: Any) -> tuple[Fraction,
     path = [0]
     waiting = vertices(*map(np.maximum.accumulate, floats)).tolist()[:0:-1]
     while waiting:
-        ticker.say(f"minorant: {path[-1]:,} of {len(hit):,} steps certified")
+        ticker.say(f"convex minorant: {path[-1]:,} of {len(hit):,} steps certified")
         i, k = path[-1], waiting[-1]
         run, rise = x[k] - x[i], height[k] - height[i]
         # As hits raise H, a chord that stays below the last point before each hit stays below all.

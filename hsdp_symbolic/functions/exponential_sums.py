@@ -56,8 +56,8 @@ def _sum_of_range(
 ) -> Any:
     """Σ e^body over a range in which a function of two forms keeps one of them.
 
-    A block whose polynomial loses too many digits to cancellation is halved. Where the body has sunk below the
-    precision, the rest is known to lie between 1 and a little more.
+    A block whose polynomial loses too many digits to cancellation is halved. Once the body has sunk below the
+    precision, each further term is known to lie between 1 and a little more.
     """
     engine: Any = over.engine
     machine = SeriesArb(engine.precision, engine.precision // 2 + 16)
@@ -108,7 +108,7 @@ class _Blocks:
         return total
 
     def _block(self, start: int, length: int, here: Any) -> Any:
-        """The sum of so many terms from `start` on, or None if too many digits cancel."""
+        """The sum of `length` terms from `start` on, or None if too many digits cancel."""
         engine, machine, half = self._engine, self._machine, Fraction(length - 1, 2)
         centre = machine.series([engine.ball(start + half), engine.ball(Fraction(1))])
         coefficients = machine.coefficients(machine.exp(self._series(centre)))

@@ -92,7 +92,7 @@ class GeometricSum(Pointwise):
     @classmethod
     def doubles(cls, over: Doubles, x: Any, k: Any) -> Any:
         if not isinstance(x, Scaled) or not x.is_power:
-            raise UnsupportedNode("the NumPy view sums powers of q only")
+            raise UnsupportedNode("the NumPy view sums powers of q only; use .enclose(...)")
         if isinstance(x.exponent, Fraction) and x.exponent == 0:
             return k
         if isinstance(x.exponent, Fraction) and x.exponent < 0:

@@ -1,8 +1,8 @@
-"""`HitMoment`: in balls to any precision, in doubles for arrays.
+"""`HitMoment`: the moment of a sum over hits, each discounted by the misses after it.
 
-Read backwards from the last draw, a hit multiplies by e^(c·r^m), where m counts the misses so far, r = q². So
-f(m) ← p·e^(c·r^m)·f(m) + (1 − p)·f(m − 1), from f(0) = 1, and the moment is Σ f(m). Far out, where the factors are 1 to
-all digits asked for, the counts are not told apart.
+A draw is a hit if it takes the differing record, else a miss. Read backwards from the last draw, a hit multiplies by
+e^(c·r^m), where m counts the misses so far, r = q². So f(m) ← p·e^(c·r^m)·f(m) + (1 − p)·f(m − 1), from f(0) = 1, and
+the moment is Σ f(m). From some m on the factors are 1 to all digits asked for; all such counts are kept as one.
 """
 
 from __future__ import annotations
@@ -25,9 +25,11 @@ from .interface import Balls, Long, Rules, Trend, agree
 from .sketch import Table
 
 MOST_TERMS = 8 * 10**6
-"""Terms, draws times counts of misses, that an enclosure is ready to compute one by one."""
+"""The most terms (draws times counts of misses) that an enclosure computes one by one."""
 MOST_DRAWS = 10**5
+"""The most draws that doubles go through one by one."""
 _STRIDE = 64
+"""Draws between two looks at whether the moment has settled."""
 
 
 class HitMoment(Long):
@@ -55,7 +57,7 @@ class HitMoment(Long):
 
     @classmethod
     def work(cls, *others: Fraction) -> int:
-        """How many terms an enclosure to 20 digits has, if it does not settle before."""
+        """How many terms an enclosure to 20 digits computes, if it does not settle early."""
         q, rate, draws = others
         r = float(q) ** 2
         return int(draws) * (_counts(r, float(rate), int(draws), 1e-20) if r < 1 else int(draws) + 1)
@@ -89,7 +91,7 @@ def _table(q: Fraction, rate: Fraction, draws: Fraction) -> Table:
 def _log_moment(engine: Engine, cost: Fraction, r: Fraction, rate: Fraction, draws: int, rtol: Fraction) -> Any:
     """The logarithm of the moment after `draws` draws, an interval of the engine."""
     counts = _counts(float(r), float(rate), draws, float(rtol))
-    if min(draws, _STRIDE) * counts > MOST_TERMS:  # refused below in any case: not after as many exponentials
+    if min(draws, _STRIDE) * counts > MOST_TERMS:  # refused below in any case; better before so many exponentials
         raise TooManySteps(draws, "a moment")
     factors = _factors(engine, cost, r, rate, counts, pooled=counts <= draws)
     grows = _ends(engine, factors[0])
@@ -100,7 +102,7 @@ def _log_moment(engine: Engine, cost: Fraction, r: Fraction, rate: Fraction, dra
     zero = engine.ball(Fraction(0))
     f = [engine.ball(Fraction(1))]
     for done in range(1, draws + 1):
-        # The last count stands for all beyond: their factors lie between its own and the one of no cost at all.
+        # The last count stands for all beyond: their factors lie between its own and the one at no cost.
         ahead = [engine.mul(miss, x) for x in f]
         f = [engine.mul(factor, x) for factor, x in zip(factors[: len(f)], f, strict=True)]
         if len(f) < len(factors):
@@ -128,7 +130,7 @@ def _sum(engine: Engine, terms: list[Any]) -> Any:
 
 
 def _counts(r: float, rate: float, draws: int, rtol: float) -> int:
-    """So many misses that what hits still add then is negligible: draws·r^m below rtol·rate (of at most 10⁹ draws)."""
+    """How many misses until what hits add is negligible: draws·r^m below rtol·rate (of at most 10⁹ draws)."""
     if r == 0:
         return 2
     if r == 1:  # or so close that a double cannot tell
@@ -146,7 +148,7 @@ def _ends(engine: Engine, x: Any) -> tuple[Fraction, Fraction] | None:
 
 
 def _factors(engine: Engine, cost: Fraction, r: Fraction, rate: Fraction, counts: int, *, pooled: bool) -> list[Any]:
-    """p·e^(c·r^m) for m = 0, 1, …; `pooled`, the last is an interval down to the p of no cost: it fits all beyond."""
+    """p·e^(c·r^m) for m = 0, 1, …; if `pooled`, the last is widened down to p, so that it holds for every larger m."""
     found, here, base = [], engine.ball(cost), engine.ball(r)
     hit = engine.ball(rate)
     for _ in range(counts):
@@ -189,9 +191,9 @@ def _settled(engine: Engine, cost: Fraction, r: Fraction, rate: Fraction, f: lis
 
 @lru_cache(maxsize=1 << 10)
 def _curve(cost: float, q: float, rate: float, draws: int) -> Array:
-    """Values for 1, 2, … draws, until they settle: by excesses over the moment at no cost, so that small ones are good.
+    """Values for 1, 2, … draws, until they settle; summed as excesses over no cost, so small ones are accurate.
 
-    With f = g + e, g for no cost at all (which sums to 1): e(m) ← p·(e^x·e(m) + (e^x − 1)·g(m)) + (1 − p)·e(m − 1).
+    With f = g + e, where g is f at no cost (which sums to 1): e(m) ← p·(e^x·e(m) + (e^x − 1)·g(m)) + (1 − p)·e(m − 1).
     """
     r = q * q
     counts = _counts(r, rate, draws, 1e-17)

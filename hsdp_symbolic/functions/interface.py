@@ -1,15 +1,19 @@
-"""What a function of the bounds is, and what it may ask of those who evaluate, order and print it.
+"""What a function of the bounds is, and what it may ask of the code that evaluates, orders and prints it.
 
-A function is one class in one file of this package. The class is the SymPy node; its methods are all that anybody needs
-to know of it: value as a rational, as an interval and as doubles, direction in every argument, LaTeX. Nobody outside
-knows a function by name, so a new one needs no other file.
+A function is one class in one file of this package. The class is the SymPy node; its methods are all that other code
+needs to know of it: value as a rational, as an interval and as doubles, direction in every argument, LaTeX. No code
+outside knows a function by name, so a new one needs no other file.
+
+A view is one way to compute an expression: exactly, as an interval, in doubles. An interval of an engine is also called
+a ball. A program is a compiled expression (`evaluate.program`).
 
 Four kinds differ in how their arguments arrive:
 
 * `Spelled`: written out as its closed form before anything is computed.
 * `Pointwise`: a function of values.
-* `OfNumbers`: a function of exact numbers; `OfSteps` of numbers and a count, where one run gives all shorter ones.
-* `Binding`: one argument is a name that other arguments use, as the index of a sum; they arrive as programs.
+* `OfNumbers`: a function of exact numbers. `OfSteps`: the last of them counts steps, and one computation gives the
+  value for every smaller count as well; `Long`: one of these that takes so long that it is sketched first.
+* `Binding`: one argument is a name that other arguments use, as the index of a sum; those arrive as programs.
 """
 
 from __future__ import annotations
@@ -54,6 +58,7 @@ class Arithmetic(Protocol):
     """Exact rationals (`evaluate.rationals`); intervals can do the same and more."""
 
     max_bits: int
+    """Rationals with more bits than this are refused, or become intervals."""
 
     def add(self, *terms: Any) -> Any: ...
     def mul(self, *factors: Any) -> Any: ...
@@ -87,7 +92,7 @@ class Balls(Arithmetic, Protocol):
         """An upper bound on x ≥ 0, no finer than the working precision needs."""
 
     def kept(self, key: Any, make: Callable[[], Any]) -> Any:
-        """What `make` makes, made once for each key."""
+        """What `make()` returns, called once for each key."""
 
     def roughly(self) -> Balls:
         """The same engine, with rationals turned into intervals early: where each result ends as an interval anyway."""
@@ -108,13 +113,13 @@ class Doubles(Protocol):
         """A double, or what stands for an array of doubles."""
 
     def record(self, function: Callable[..., Any], *operands: Any) -> Any:
-        """`function(*operands, out=…)`, on arrays once they are there or on doubles now."""
+        """`function(*operands, out=…)`: called now on doubles, or recorded and called later on arrays."""
 
     def whole(self, function: Callable[[Values], Array], parts: Parts) -> Any:
         """`function` of the values of all letters: computed from whole arrays, not piece by piece."""
 
     def evaluate(self, part: ProgramArgument, values: Values) -> Array:
-        """A program over arrays; never an infinity or a NaN."""
+        """A program over arrays; an error where an infinity or a NaN comes out."""
 
     def evaluate_raw(self, part: ProgramArgument, values: Values) -> Array:
         """A program over arrays, whatever comes out."""
@@ -137,11 +142,12 @@ class Trend(IntEnum):
 
 
 def flip(here: Trend | None) -> Trend | None:
+    """The other direction."""
     return None if here is None else Trend(-here)
 
 
 def agree(trends: Any) -> Trend | None:
-    """The common direction of all that are not flat; None if they pull apart or one is unknown."""
+    """The common direction of all that are not flat; None if they disagree or one is unknown."""
     found = set(trends) - {Trend.FLAT}
     if len(found) > 1:
         return None
@@ -169,7 +175,9 @@ class Printer(Protocol):
     """The LaTeX printer (`tex.printer`)."""
 
     values: dict[Symbol, Fraction]
+    """Numbers to print in the place of symbols."""
     average: str
+    """The sign for an average, with %s for what it is taken over."""
 
     def _print(self, expr: Any) -> str: ...
     def free_letter(self, body: Expr, *letters: str) -> str:
@@ -189,36 +197,36 @@ class BoundFunction(Function):
     is_closed_in_proofs: ClassVar[bool] = False
     """Whether proofs of equality write it in its closed form."""
     normalised: ClassVar[tuple[int, ...]] = ()
-    """Else: the arguments that proofs of equality bring to normal form."""
+    """Otherwise: the arguments that proofs of equality bring to normal form."""
     monotone_either_way: ClassVar[tuple[int, ...]] = ()
     """Arguments in which it is monotone, in a direction that depends on the others."""
     on_a_grid: ClassVar[bool] = False
-    """Whether views know it to a few digits only, whatever the precision."""
+    """Whether it is computed on a grid, and so known to a few digits only, whatever the precision."""
     rank: ClassVar[int] = 0
     """How long it takes: 0 for closed forms, 1 for sums and recursions, more for what is sketched first (`Long`)."""
     slow_at_high_orders: ClassVar[bool] = False
-    """Whether an enclosure takes the longer the higher the order."""
+    """Whether an enclosure takes longer at higher orders."""
     is_recursion: ClassVar[bool] = False
-    """Whether views follow it step by step until it ends or settles."""
+    """Whether views follow it step by step until it ends, or settles: further steps no longer change its value."""
     doubles_take_every_term: ClassVar[bool] = False
     """Whether doubles go through all terms one by one, where an enclosure need not."""
     has_order: ClassVar[bool] = False
     """Whether `per_order` knows the direction of the function divided by α − 1."""
     tex_swallows: ClassVar[bool] = False
-    """Whether its LaTeX would take in a factor written behind it, as a sum does."""
+    """Whether its LaTeX would take in a factor written after it, as a sum does."""
     tex_grouped: ClassVar[bool] = False
     """Whether its LaTeX needs brackets before an exponent."""
 
     def closed(self) -> Expr:
         """The function in elementary terms."""
-        raise UnsupportedNode(f"{type(self).__name__} has no closed form")
+        raise UnsupportedNode(f"{type(self).__name__} has no closed form; give it a method `closed`")
 
     @property
     def bound_name(self) -> Symbol | None:
         return None if self.bound is None else self.args[self.bound]
 
     def sign(self, sign: Callable[[Expr], int]) -> int:
-        """1 if it is never negative, −1 if never positive, 0 if unknown; `sign` tells that of other expressions."""
+        """1 if it is never negative, −1 if never positive, 0 if unknown; `sign` says the same of other expressions."""
         return 0
 
     def trend(self, rules: Rules) -> Trend | None:
@@ -282,7 +290,7 @@ class Pointwise(BoundFunction):
 
     @classmethod
     def doubles(cls, over: Doubles, *values: Any) -> Any:
-        raise UnsupportedNode(f"{cls.__name__} has no NumPy view")
+        raise UnsupportedNode(f"{cls.__name__} has no NumPy view; give it a method `doubles`, or use .enclose(...)")
 
 
 class Binding(BoundFunction):
@@ -296,17 +304,17 @@ class Binding(BoundFunction):
 
     @classmethod
     def ball(cls, over: Balls, parts: Parts, values: Values) -> Any:
-        raise UnsupportedNode(f"{cls.__name__} has no enclosure")
+        raise UnsupportedNode(f"{cls.__name__} has no enclosure; give it a method `ball`")
 
     series = ball
 
     @classmethod
     def doubles(cls, over: Doubles, parts: Parts, values: Values) -> Any:
-        raise UnsupportedNode(f"{cls.__name__} has no NumPy view")
+        raise UnsupportedNode(f"{cls.__name__} has no NumPy view; give it a method `doubles`, or use .enclose(...)")
 
 
 class OfNumbers(BoundFunction):
-    """A function of exact numbers. It is 0 where the first of them is."""
+    """A function of exact numbers. It is 0 where the first of them is, unless `vanishes` says otherwise."""
 
     @classmethod
     def vanishes(cls, *numbers: Fraction) -> bool:
@@ -315,12 +323,12 @@ class OfNumbers(BoundFunction):
     @classmethod
     def enclosed(cls, over: Balls, *numbers: Fraction) -> Any:
         """An interval, or a rational, that holds the value."""
-        raise UnsupportedNode(f"{cls.__name__} has no enclosure")
+        raise UnsupportedNode(f"{cls.__name__} has no enclosure; give it a method `enclosed`")
 
     @classmethod
     def array(cls, *arguments: Any) -> Array:
         """The value over arrays of doubles and exact numbers, which broadcast."""
-        raise UnsupportedNode(f"{cls.__name__} has no NumPy view")
+        raise UnsupportedNode(f"{cls.__name__} has no NumPy view; give it a method `array`, or use .enclose(...)")
 
     @classmethod
     def exact(cls, over: Arithmetic, parts: Parts, values: Values) -> Any:
@@ -344,7 +352,7 @@ class OfNumbers(BoundFunction):
 
 
 class OfSteps(OfNumbers):
-    """A function of exact numbers whose last argument counts steps: one run gives the value after each of them."""
+    """A function of exact numbers, the last a count of steps: one computation gives the value after each of them."""
 
     @classmethod
     def curve(cls, *numbers: Any) -> Sequence[float]:
@@ -372,7 +380,7 @@ class OfSteps(OfNumbers):
 
 
 class Long(OfSteps):
-    """A function so long to compute that where it is least is looked for on a sketch of it.
+    """A function that takes so long that the best order is looked for on a sketch of it: rough values for many costs.
 
     Its first argument is a cost, and as a function of that alone, on logarithmic scales, it is smooth.
     """
@@ -392,5 +400,5 @@ class Long(OfSteps):
 
     @classmethod
     def sketch(cls, costs: Array, *others: Fraction) -> Array:
-        """The value for many costs, to a few per cent; infinite for costs it does not take."""
+        """The value for many costs, to a few per cent; infinite for costs out of its range."""
         raise NotImplementedError

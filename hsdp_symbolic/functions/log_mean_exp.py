@@ -24,7 +24,7 @@ class LogMeanExp(Binding):
     """log of the mean of e^body over index = 1, …, count.
 
     The body must be completely monotone in the index, a nonnegative mixture of decaying exponentials; the derivation
-    that uses it proves so. The views lean on it: the first term is the largest, and `exponential_sums` sums the rest.
+    that uses it proves so. The views rely on it: the first term is the largest, and `exponential_sums` sums the rest.
     A body with a function of two forms is two such functions, joined where the form changes.
     """
 
@@ -37,7 +37,7 @@ class LogMeanExp(Binding):
 
     @classmethod
     def ball(cls, over: Balls, parts: Parts, values: Values) -> Any:
-        """Term by term, until the rest can be summed as a whole: by series, or because it is so close to 1."""
+        """Term by term, until the rest can be summed as a whole: by series, or because its terms are so close to 1."""
         body, index, count_part = parts
         count, engine = int(over.exactly(count_part, values)), over.engine
         term = body.prepare(over.roughly(), values, index)
@@ -65,7 +65,7 @@ class LogMeanExp(Binding):
         return over.whole(array, parts)
 
     def sign(self, sign: Callable[[Expr], int]) -> int:
-        return 1  # by what derivations prove of the body
+        return 1  # the derivation that uses it proves so of the body
 
     def trend(self, rules: Rules) -> Trend | None:
         body, index, count = self.args

@@ -16,7 +16,7 @@ from ..symbols import alpha_minus_1, b, n, p, rate, slack, w1, with_costs_spelle
 from .interface import Arithmetic, Balls, Doubles, Pointwise, Rules, Trend, agree, flip
 
 _SHIFTED_FROM = 64
-"""Beyond this exponent it is taken out of the mixture first."""
+"""An exponent x beyond this is taken out first, so that e^x itself is not needed."""
 _WEIGHTS = {n: b + slack, w1: 1 / (1 + p), rate: 1 / (1 + p)}
 """b < n and w₁ < 1 as substitutions that show the signs of weights (with weight 1 the other part is simply absent)."""
 
@@ -42,7 +42,7 @@ class LogMix(Pointwise):
     @classmethod
     def ball(cls, over: Balls, weight: Any, x: Any, y: Any) -> Any:
         rest = over.add(Fraction(1), over.mul(Fraction(-1), weight))
-        if isinstance(x, Fraction) and x > _SHIFTED_FROM:  # so that e^x itself is not needed
+        if isinstance(x, Fraction) and x > _SHIFTED_FROM:
             falling = over.exp(over.add(y, -x))
             return over.add(x, over.log(over.add(weight, over.mul(rest, falling))))
         return over.log(over.add(over.mul(weight, over.exp(x)), over.mul(rest, over.exp(y))))

@@ -1,4 +1,4 @@
-"""`Pooled`: a greatest convex minorant of two edges."""
+"""`Pooled`: Σ slope²·length over two edges, pooled into their chord where the first is the steeper."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .interface import Arithmetic, Balls, Doubles, Pointwise, Printer
 class Pooled(Pointwise):
     """Σ slope²·length over a greatest convex minorant of two edges: slope g and length y, then slope 1 and length 1.
 
-    If g ≤ 1 both edges are convex as they are; if g > 1 the chord takes their place. Increasing in g and in y.
+    If g ≤ 1 the two edges are convex as they are; if g > 1 their chord takes their place. Increasing in g and in y.
 
     >>> from sympy import Rational
     >>> Pooled(Rational(1, 2), 4).closed(), Pooled(2, 4).closed()
@@ -36,7 +36,7 @@ class Pooled(Pointwise):
 
     @classmethod
     def exact(cls, over: Arithmetic, slope: Any, length: Any) -> Any:
-        """Chord and what convex edges add to it: where it cannot be decided which, the addition is nearly 0."""
+        """The chord, and what two convex edges add to it: where g cannot be told from 1, that is nearly 0."""
         chord = over.add(Fraction(1), over.mul(slope, length))
         try:
             kink = over.positive_part(over.add(Fraction(1), over.mul(Fraction(-1), slope)))
@@ -69,7 +69,7 @@ class Pooled(Pointwise):
 
 
 def _pooled(slope: Array, rise: Array, length: Array, *, out: Array) -> Array:
-    """With rise = slope·length given apart."""
+    """In doubles; rise is slope·length, computed before."""
     with np.errstate(over="ignore", invalid="ignore"):
         out[...] = np.where(slope >= 1, (1 + rise) ** 2 / (1 + length), 1 + slope * rise)
     return out

@@ -18,9 +18,9 @@ _STRIDE = 256
 def after(
     counts: Array, state: Array, advance: Callable[[], None], close: Callable[[float], tuple[Array, Array]]
 ) -> Array:
-    """The state after each of `counts` steps; ends early where `close` brackets what is left to rounding.
+    """The state after each of `counts` steps; stops early once `close` brackets the rest to rounding error.
 
-    `advance` makes one step, in `state` itself; `close` brackets the state after so many further steps.
+    `advance` makes one step, in `state` itself; `close(k)` brackets the state after k further steps.
     """
     out = np.empty(np.broadcast_shapes(state.shape, counts.shape))
     milestones = np.unique(counts).tolist()

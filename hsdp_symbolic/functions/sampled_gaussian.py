@@ -20,7 +20,7 @@ from .interface import Balls, OfNumbers, Printer, Rules, Trend
 MOST_BINOMIAL_ORDER = 2**16
 """Whole orders up to this use the binomial sum, all others the trapezoidal rule."""
 MOST_NODES = 3 * 10**5
-"""Nodes that a trapezoidal rule may have."""
+"""The most nodes a trapezoidal rule may have."""
 
 
 class SampledGaussian(OfNumbers):
@@ -63,9 +63,9 @@ class SampledGaussian(OfNumbers):
         return 1
 
     def trend(self, rules: Rules) -> Trend | None:
-        """Rarer sampling and more noise are channels, and a divergence does not increase under a channel.
+        """Rarer sampling and more noise act on what is released, and no divergence increases by that.
 
-        That, and that it increases with its order, are van Erven & Harremoës 2014, Theorems 9 and 3.
+        This, and that a divergence increases with its order, are van Erven & Harremoës 2014, Theorems 9 and 3.
         """
         return rules.joint(self.args)
 
@@ -92,7 +92,7 @@ class SampledGaussian(OfNumbers):
 
 
 def _digits(over: Balls) -> int:
-    """−log of the resolution, and some: what an error estimate e^(−digits) may be neglected against."""
+    """−log of the resolution, and a margin: relative errors of e^(−digits) do not matter."""
     return math.ceil(over.engine.resolution.denominator.bit_length() * math.log(2)) + 20
 
 

@@ -1,4 +1,7 @@
-"""`ShiftControl`: the least moment of shifts chosen step by step."""
+"""`ShiftControl`: the least moment of what it costs to hide a record, if the shifts are chosen step by step.
+
+The shift of a step is how much of the distance between two coupled runs its noise hides.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ FINEST_WIDTH = 1e-6
 
 
 class ShiftControl(Long):
-    """log of the least moment that shifts chosen step by step can reach: the programme of `shift_programme`.
+    """log of the least moment that shifts chosen step by step can reach (`shift_programme` says how it is computed).
 
     `cost` is κρ₀, `q` the contraction, `rate` the chance that a given batch holds the record; there are `batches` of
     them in each of `epochs` passes, and the record is in at most one of a pass. Views bracket it on a grid, so it is
@@ -47,7 +50,7 @@ class ShiftControl(Long):
 
     @classmethod
     def curve(cls, *numbers: Any) -> Sequence[float]:
-        """On the safe side by what the grid loses (below 1e-3 at the figure setting)."""
+        """Never below the value, and above it by what the grid loses (less than 1e-3 of it at the figures' setting)."""
         return curve(_programme(*(x if isinstance(x, Fraction) else Fraction(float(x)) for x in numbers)))
 
     @classmethod

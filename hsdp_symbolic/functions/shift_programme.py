@@ -1,7 +1,8 @@
 """The dynamic programme over shifts, in doubles with every rounding accounted for: a bracket around its exact value.
 
-In units of ηS_g/b the distance z of the two runs becomes y = qz + 1 on a hit and y = qz otherwise; the noise of that
-step then removes y − z' at the price c·(y − z')², and W is the least log-moment of what is still to pay:
+Two coupled runs differ in one record; a step is a hit if its batch holds that record. In units of ηS_g/b the distance z
+of the runs becomes y = qz + 1 on a hit and y = qz otherwise; the noise of that step then hides the shift y − z', which
+costs c·(y − z')², and W is the least log-moment of the cost still to come:
 
     E(y) = min over 0 ≤ z' ≤ y of c(y − z')² + W(z'),    W(z) ← log(p·e^E(qz+1) + (1 − p)·e^E(qz)),
 
@@ -30,11 +31,11 @@ MOST_PROGRAMME_STEPS = 3 * 10**4
 POINTS, MOST_POINTS = 640, 20_000
 """Grid points of the float view, and the most an enclosure takes."""
 COARSE = 0.3
-"""Who is content with this gets a quarter of the points."""
+"""From this relative width on, a quarter of the points is tried first."""
 SETTLED = 1e-4
-"""A programme has settled once the farthest start costs so little more, relatively, than the nearest."""
+"""A programme has settled once the farthest start costs at most this much more, relatively, than the nearest."""
 FORGOTTEN = 14
-"""So many times 1/(1 − q) steps it takes to settle, or somewhat fewer."""
+"""It takes about this many times 1/(1 − q) steps to settle, or somewhat fewer."""
 _UP, _DOWN = 1 + 2.0**-51, 1 - 2.0**-51
 
 
@@ -79,7 +80,7 @@ class Programme:
 
 @dataclass(frozen=True)
 class Bracket:
-    """Doubles below and above the exact value, and how it was found."""
+    """Doubles below and above the exact value, and how many grid points and steps they took."""
 
     lo: float
     hi: float
@@ -91,8 +92,8 @@ class Bracket:
 def bracket(programme: Programme, rtol: float) -> Bracket:
     """Doubles around the exact W₀(0), refined until they are within `rtol` of each other.
 
-    Where the finest grid does not reach that, the bracket is wider, and still holds: the caller decides. That
-    doubles round to nearest is checked before the first grid and after each; `RoundingMode` is raised if they do not.
+    Where the finest grid does not reach that, the bracket is wider and still holds; the caller decides whether it will
+    do. Before the first grid and after each, `RoundingMode` is raised unless doubles round to nearest.
     """
     require_nearest_arrays()
     _check(programme)
@@ -179,7 +180,7 @@ def _bracket(programme: Programme, points: int, rtol: float, ticker: Ticker) -> 
         below.close()
         hi, lo = float(above.W[0]), max(0.0, float(below.W[0]))
         if programme.settles and above.W[-1] - hi <= min(SETTLED, 0.05 * rtol) * hi:
-            # Removing nothing before the last `done` steps leaves at most the farthest distance, whatever came before.
+            # If nothing is hidden before the last `done` steps, at most the farthest distance is left when they begin.
             return Bracket(lo, float(above.W[-1]) if epoch + 1 < programme.epochs else hi, points, done)
         if done >= MOST_PROGRAMME_STEPS and done < programme.steps:
             ticker.clear()
@@ -190,7 +191,8 @@ def _bracket(programme: Programme, points: int, rtol: float, ticker: Ticker) -> 
 class _Side:
     """What both sides share: the grid, the two next distances from every point, and the chances of a hit.
 
-    `W` belongs to a record not used yet in this pass, `used` to one that was; before the last step both are None.
+    Steps are taken from the last to the first. `_fresh` is W for a record not used before in its pass, `_used` for one
+    that was; both are None where no step follows. `W` is that of the start of a pass.
     """
 
     def __init__(self, programme: Programme, z: Array) -> None:
@@ -226,7 +228,7 @@ class _Above(_Side):
 
     def step(self, batch: int) -> None:
         used = self._used
-        if batch:  # both at once: a call costs more than its length
+        if batch:  # both in one call: how many there are matters more than how long they are
             self._used, first = np.split(self._removed(used, self._both), 2)
         else:
             first = self._removed(used, self._hit)

@@ -1,6 +1,6 @@
 """The dynamic programme over shifts in plain doubles, for many costs at once: a sketch of `ShiftControl`.
 
-All costs take one pass backwards, which ends every epoch with the value of the run that has so many of them.
+One pass backwards serves all costs; after each epoch of it there is the value for a run of so many epochs.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _STEEPEST = 500.0
 
 
 def sketch_programme(costs: Array, shape: Programme) -> Array:
-    """W₀(0) for `costs`, with all else as in `shape`, to a few per cent; infinite for costs it does not take."""
+    """W₀(0) for `costs`, with all else as in `shape`, to a few per cent; infinite for costs out of its range."""
     return _table(shape.q, shape.rate, shape.batches).at(costs, shape.epochs)
 
 
@@ -39,7 +39,7 @@ def values_by_epoch(costs: Array, shape: Programme) -> Array:
     for epoch in range(shape.epochs):
         passes.epoch()
         found.append(passes.fresh[:, 0].copy())
-        ticker.say(f"looking for the order: {epoch + 1:,} of {shape.epochs:,} epochs")
+        ticker.say(f"looking for the best order: {epoch + 1:,} of {shape.epochs:,} epochs")
         rest = passes.fresh[:, -1] - passes.fresh[:, 0]
         if shape.settles and np.all(rest <= SETTLED * passes.fresh[:, 0]):
             break
@@ -65,7 +65,7 @@ class _Passes:
         self.used: Array = self.fresh
 
     def epoch(self) -> None:
-        """One pass back; the pass before it begins where this one ends."""
+        """One pass back through all its batches."""
         self.used = self.fresh
         for batch in reversed(range(len(self._chances))):
             self._step(batch)
@@ -104,7 +104,7 @@ class _Passes:
 
 
 def _mixed(chance: float, first: Array, second: Array) -> Array:
-    """log(p·e^first + (1 − p)·e^second), good for small ones too."""
+    """log(p·e^first + (1 − p)·e^second), accurate for small values too."""
     gap = first - second
     weight = np.where(gap >= 0, chance, 1 - chance)
     np.abs(gap, out=gap)

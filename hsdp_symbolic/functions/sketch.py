@@ -1,4 +1,4 @@
-"""A function that takes long, in plain doubles for many costs at once: where to look, nothing to stand behind.
+"""Sketches of functions that take long: plain doubles, for many costs at once. They only tell a search where to look.
 
 Runs that differ in noise, sensitivity and order alone are one function at different costs, and its logarithm is a
 smooth function of log cost. So it is tabulated along powers of two and interpolated.
@@ -16,8 +16,9 @@ from ..setting.arrays import Array
 LEAST_COST, MOST_COST = 1e-100, 1e100
 """Costs outside are refused; what is computed from those inside stays within doubles."""
 PER_OCTAVE = 4
+"""Entries of a table for every factor of 2 in the cost."""
 WIDE = 3.0
-"""A look over more octaves than this makes do with powers of two."""
+"""Costs spread over more octaves (factors of 2) than this are interpolated between powers of two."""
 
 
 class Table:
@@ -30,10 +31,11 @@ class Table:
         self._filling = Lock()
 
     def at(self, costs: Array, epochs: int) -> Array:
+        """The value for each cost after so many epochs; infinite for costs out of range."""
         found = np.full(costs.shape, np.inf)
         inside = (costs >= 4 * LEAST_COST) & (costs <= MOST_COST / 8)
         if np.any(inside):
-            with self._filling:  # a table is kept for all threads, and begins anew for a longer run
+            with self._filling:  # all threads share a table, and a longer run starts it afresh
                 found[inside] = self._interpolated(PER_OCTAVE * np.log2(costs[inside]), epochs)
         return found
 
@@ -57,7 +59,7 @@ class Table:
                 - (t + 1) * t * (t - 2) / 2 * right
                 + (t + 1) * t * (t - 1) / 6 * entry(2)
             )
-        # Values rise with the cost; near the order at which a moment explodes a cubic overshoots, or there is none.
+        # Values rise with the cost; near the cost at which a moment explodes a cubic overshoots, or is not finite.
         logs = np.where(np.isfinite(cubic), np.clip(cubic, left, right), right)
         with np.errstate(over="ignore"):
             found: Array = np.exp(logs)

@@ -50,10 +50,15 @@ class Method(StrEnum):
     """How a claim is supported, from strongest to weakest."""
 
     IDENTITY = "identity"
+    """A difference reduces to exactly 0."""
     CERTIFICATE = "certificate"
+    """An inequality follows from a nonnegative combination, a positive polynomial or rules for every node."""
     POINTS = "points"
+    """Exact arithmetic at stated points."""
     SIMULATION = "simulation"
+    """Simulated runs, or exact laws of instances: evidence, not proof."""
     CITED = "cited"
+    """Taken from the literature."""
 
 
 class Verdict(StrEnum):
@@ -61,10 +66,15 @@ class Verdict(StrEnum):
 
     PROVED = "proved"
     CERTIFIED = "certified"
+    """It holds at the points stated, and nothing more is claimed."""
     CONSISTENT = "consistent"
+    """Nothing speaks against it; that is no proof."""
     CITED = "cited"
+    """Taken from the literature, and checked only on a witness."""
     UNDECIDED = "undecided"
+    """Neither a proof nor a counterexample was found."""
     REFUTED = "refuted"
+    """There is an exact counterexample."""
 
     @property
     def passes(self) -> bool:
@@ -123,7 +133,7 @@ class Identity(Check):
 
 @cache
 def _evaluated(expr: Expr) -> Expr:
-    """Integrals and factorials are left to `verify`, so that building a derivation costs nothing."""
+    """`expr` with integrals and factorials worked out; only in `verify`, so that derivations cost little to build."""
     if expr.has(factorial, binomial):
         expr = combsimp(expr)
     return expr.doit() if expr.has(Integral) else expr
@@ -156,7 +166,7 @@ class Induction(Check):
         if self.cross_check:
             solved = _solve(self.successor, self.previous, self.index, self.start, self.initial)
             if not is_zero(solved - self.sequence):
-                return _fails(Method.IDENTITY, solved - self.sequence, "rsolve finds another solution")
+                return _fails(Method.IDENTITY, solved - self.sequence, "rsolve finds a different solution")
             detail += "; rsolve agrees"
         return Evidence(
             Method.IDENTITY, Verdict.PROVED, f"{ALL_PARAMETERS}, every {self.index} >= {self.start}", detail
@@ -264,7 +274,7 @@ class Limit(Check):
         if is_zero(residual):
             detail = f"limit at {self.symbol} = {self.point}+"
             return Evidence(Method.IDENTITY, Verdict.PROVED, ALL_PARAMETERS, detail)
-        return _fails(Method.IDENTITY, residual, "the limit is another")
+        return _fails(Method.IDENTITY, residual, "the limit is a different one")
 
     def mutants(self) -> Iterator[tuple[str, Check]]:
         for what, value in mutations(self.value):
@@ -345,7 +355,7 @@ class SolvesPDE(Check):
         if is_zero(residual):
             detail = f"pdsolve: {self.unknown} = {general}"
             return Evidence(Method.IDENTITY, Verdict.PROVED, ALL_PARAMETERS, detail)
-        return _fails(Method.IDENTITY, residual, "pdsolve finds another family")
+        return _fails(Method.IDENTITY, residual, "pdsolve finds a different family of solutions")
 
     def mutants(self) -> Iterator[tuple[str, Check]]:
         for what, solution in mutations(self.solution):
@@ -383,7 +393,7 @@ def _fails(method: Method, residual: Expr, what: str) -> Evidence:
 
 
 def _enclosed(value: Expr) -> Enclosure | None:
-    """A constant expression, certified; None where it cannot be evaluated or not be told from 0."""
+    """An enclosure of a constant; None where it cannot be evaluated, or not be told from 0."""
     try:
         return enclose(compile_expression(close_sums(value)), {}, rtol="1e-6")
     except (HsdpError, ZeroDivisionError):

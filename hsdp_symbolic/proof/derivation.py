@@ -35,7 +35,7 @@ class Steps(Sequence[Step]):
 
     def _all(self) -> list[Step]:
         while self._parts:
-            self._written.extend(self._parts[0]())  # first: what fails must not get lost
+            self._written.extend(self._parts[0]())  # before it is removed: if it fails, it is still there
             del self._parts[0]
         return self._written
 
@@ -56,18 +56,27 @@ class Steps(Sequence[Step]):
 
 
 class Derivation:
-    """Collects the steps of a derivation; each method records one step and returns what it established."""
+    """Collects the steps of a derivation; each method records one step and returns what it established.
+
+    >>> from hsdp_symbolic.symbols import q
+    >>> d = Derivation()
+    >>> d.identity("The square, expanded.", (1 - q) ** 2, 1 - 2 * q + q**2)
+    q**2 - 2*q + 1
+    >>> print(d.steps[0].check.verify().verdict)
+    proved
+    """
 
     def __init__(self) -> None:
         self.steps = Steps()
 
     def check(self, says: str, check: Check, name: str = "") -> None:
+        """A step with any check behind it."""
         self.steps.add(lambda: [Step(says, check, name)])
 
     def later(self, write: Callable[..., object], *arguments: Any) -> None:
         """The steps that `write(derivation, *arguments)` records at this place, written when they are asked for.
 
-        For what is proved and leads to no expression.
+        For steps whose results are not needed to write the expression down.
         """
 
         def steps() -> Iterable[Step]:
@@ -78,6 +87,7 @@ class Derivation:
         self.steps.add(steps)
 
     def identity(self, says: str, lhs: Expr, rhs: Expr, name: str = "") -> Expr:
+        """lhs = rhs for all values of the symbols."""
         self.check(says, Identity(lhs, rhs), name)
         return rhs
 
@@ -90,10 +100,12 @@ class Derivation:
         domain: Mapping[Symbol, Expr] | None = None,
         name: str = "",
     ) -> Expr:
+        """lhs ≤ rhs, because rhs − lhs is the sum of multiplier·slack over `terms` (`checks.Certificate`)."""
         self.check(says, Certificate(lhs, rhs, tuple(terms), domain or {}), name)
         return rhs
 
     def cite(self, says: str, reference: str, witness: Check) -> None:
+        """A fact from the literature, and a case of it that can be checked."""
         self.check(says, Cited(reference, witness))
 
     def printed(self, derived: Expr, shown: Expr, **first_epoch: Any) -> Expr:

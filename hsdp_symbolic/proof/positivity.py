@@ -1,6 +1,6 @@
 """Exact certificates that a polynomial is positive on the positive orthant, and a checker that needs only integers.
 
-The polynomial is made homogeneous by one more variable, worth 1. A certificate says either "times (x₀ + … + x_n)^k all
+The polynomial is made homogeneous by one more variable, x₀ = 1. A certificate says either "times (x₀ + … + x_n)^k all
 coefficients are nonnegative" (Pólya), or "cut the orthant along x_i = x_j and look at each side": x_i > x_j is the
 orthant again, in x_i − x_j and x_j (and on the cut itself the former is 0). `find` searches for one with SymPy;
 `check` replays it and imports nothing. Variables are positive; one that may be 0 (a `nonnegative` symbol) is set to 0
@@ -27,6 +27,7 @@ Proof = tuple[Any, ...]
 """("power", k), or ("cut", i, j, proof for x_i > x_j, for x_j > x_i, for x_i = x_j)."""
 
 MAX_POWER, MAX_CUTS, MAX_TRIED = 6, 4, 1000
+"""How far the search goes: the power k, cuts within cuts, polynomials looked at."""
 
 
 def check(terms: Coefficients, proof: Proof) -> bool:
@@ -97,7 +98,7 @@ class Certified:
 
     @property
     def holds(self) -> bool:
-        """Replayed from the integers alone."""
+        """Whether the certificate is right, replayed with integers alone."""
         return check(self.terms, self.proof)
 
 

@@ -71,7 +71,7 @@ class _Measure:
 
 
 def rows(printer: PaperPrinter, lhs: Expr | str, sign: str, rhs: Expr, limit: float = LINE) -> list[str]:
-    """`lhs sign rhs` as the rows of an `align*`, each as wide as `limit` where that can be had."""
+    """`lhs sign rhs` as the rows of an `align*`, none wider than `limit` where that is possible."""
     left = [lhs] if isinstance(lhs, str) else _pieces(printer, lhs, limit)
     if len(left) == 1 and width(left[0]) <= limit / 3:
         room = limit - width(left[0]) - 3

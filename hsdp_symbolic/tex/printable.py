@@ -1,4 +1,4 @@
-"""What the views read of a statement: enough to print it, so that printing stands left of `Statement`."""
+"""What the views need of a statement to print it, so that they need not import `Statement`."""
 
 from __future__ import annotations
 

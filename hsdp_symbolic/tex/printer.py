@@ -107,7 +107,7 @@ class PaperPrinter(LatexPrinter):
             raise UnsupportedNode(
                 f"no LaTeX for the node {type(expr).__name__}; a function of the bounds needs a method `tex`, "
                 f"any other node a method _print_{type(expr).__name__} in tex/printer.py; or show it under a name "
-                "(display.Named) with its recursion in `also`"
+                "(display.Named), with the equations that define it in `also`"
             )
         if isinstance(expr, BoundFunction):
             return _raised_text(expr.tex(self), kwargs.get("exp"))
@@ -296,7 +296,7 @@ def _raised_text(text: str, power: str | None) -> str:
 
 
 def swallows(node: Expr) -> bool:
-    """Whether its LaTeX would take in a factor written behind it."""
+    """Whether its LaTeX would take in a factor written after it, as a sum does."""
     return isinstance(node, PowerSum) or (isinstance(node, BoundFunction) and node.tex_swallows)
 
 
@@ -349,7 +349,7 @@ def _word(text: str) -> str:
 
 
 def number(value: Fraction, places: int = 18) -> str:
-    """An exact number: digits, a decimal where it ends within `places`, else a fraction."""
+    """An exact number: whole, as a decimal if that ends within `places`, else as a fraction."""
     if value.denominator == 1:
         return str(value.numerator)
     for place in range(1, places + 1):

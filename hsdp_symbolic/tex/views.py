@@ -206,6 +206,7 @@ def _scientific(decimal: str) -> str:
 
 
 def heading(statement: Printable) -> Paragraph:
+    """Title, label and place of a statement."""
     return Paragraph((f"{statement.title} ({statement.label}; {statement.where}).",))
 
 
@@ -224,7 +225,7 @@ def _latex(block: Block) -> str:
     for said, formula in block.steps:
         lines.append(rf"\intertext{{{words(said)}}}")
         lines += [rf"& {_environment('aligned', formula)} \\"] if formula else []
-    lines[-1] = lines[-1].removesuffix(r" \\")  # a row more would be an empty one
+    lines[-1] = lines[-1].removesuffix(r" \\")  # it would begin another, empty row
     return "\n".join([r"\begin{align*}", *lines, r"\end{align*}"])
 
 
