@@ -62,7 +62,7 @@ ARGUMENTS = (
     _whole("k", "k", "epoch, from 0", 0),
     Letter("t", "t", "diffusion time within a step", strict=False),
     Letter("c", "c", "log-Sobolev constant before the step"),
-    Letter("L", "L", "Lipschitz constant of the update map (logistic regression: norm to which features are clipped)"),
+    Letter("L", "L", "Lipschitz constant of the update map (logistic regression: clip norm of the features)"),
     Letter("R", r"R_\alpha", "Rényi divergence of order alpha", strict=False),
     Letter("dR", r"\partial_\alpha R_\alpha", "derivative of the Rényi divergence in the order", strict=False),
     Letter("u", "u", "Rényi divergence divided by its order", strict=False),
