@@ -21,32 +21,38 @@ COMMANDS = {
     "list": ("statements", "list all statements in the paper's order"),
     "show": (
         "statements",
-        "show a statement, its hypotheses and its derivation, with the evidence of each step",
+        "show a statement, its hypotheses and its derivation, with the verdict on each step",
     ),
-    "eval": ("statements", "evaluate a statement: a certified bracket and a float"),
+    "eval": ("statements", "evaluate a statement: a certified bracket, and a float computed fast"),
     "epsilon": ("accounting", "the certified epsilon of a training run at a given delta"),
     "delta": ("accounting", "the certified delta of a training run at a given epsilon"),
     "calibrate": (
         "accounting",
-        "the smallest noise (or largest K or batch size, or smallest lam) that meets epsilon and delta",
+        "the smallest noise (or smallest lam, or largest K or batch size) that meets epsilon at delta",
     ),
-    "compare": ("accounting", "all bounds for a run over the number of epochs"),
+    "compare": ("accounting", "a table of all bounds for a run, over the number of epochs"),
     "logistic": ("logistic", "the certified epsilon of a regularised logistic regression"),
     "latex": ("latex", "print a statement in LaTeX or Markdown, in the paper's notation"),
     "figures": ("figures", "draw the paper's figures, or new ones, and write the numbers they plot"),
     "verify": ("evidence", "run every derivation and check; exit 1 if anything is left undecided or wrong"),
-    "audit": ("evidence", "what is not plainly right in the paper, or the whole story of one claim or item"),
-    "errata": ("evidence", "a note of errata to the paper"),
+    "audit": (
+        "evidence",
+        "what is not plainly right in the paper's text; with ID, the whole story of one claim or item",
+    ),
+    "errata": ("evidence", "an errata note for the paper"),
     "prove": ("evidence", "prove or refute an inequality between two statements over a box of parameters"),
-    "soundness": ("evidence", "compare the certified views with the other engine at random settings"),
+    "soundness": (
+        "evidence",
+        "hold certified values of every statement against a second interval engine, at random settings",
+    ),
     "simulate": ("simulation", "run the algorithm of a statement and compare its divergence with the bound"),
     "attack": (
         "simulation",
-        "search for an instance whose exact divergence exceeds a bound, and for wrong bounds it exposes",
+        "search for a run whose exact divergence exceeds a bound; the search must expose bounds made wrong on purpose",
     ),
-    "tightness": ("simulation", "bound over worst divergence found, at the figure setting"),
+    "tightness": ("simulation", "a table of bound over worst divergence found, at the setting of the paper's figures"),
     "report": ("report", "write one self-contained web page: statements, figures, audit and a calculator"),
-    "completion": ("completion", "print a completion for your shell"),
+    "completion": ("completion", "print a completion script for your shell"),
 }
 """Each command: the module here that says what it takes and runs it, and one line of help."""
 

@@ -1,4 +1,4 @@
-"""`hsdp epsilon | delta | calibrate | compare`: the accountant."""
+"""`hsdp epsilon | delta | calibrate | compare`: the four commands of the accountant."""
 
 from __future__ import annotations
 
@@ -20,29 +20,37 @@ if TYPE_CHECKING:
 RUN_OPTIONS = (*(letter.name for letter in PARAMETERS), "sigma_squared")
 WHOLE_OPTIONS = ("batch_size", "steps", "epochs", "divisor", "classes")
 LIBRARY = {
-    "noise_multiplier": "noise standard deviation over the clip norm",
-    "max_grad_norm": "norm gradients are clipped to; replacing a record then has sensitivity S_g = twice that",
-    "clip_norm": "another name for it",
+    "noise_multiplier": "standard deviation of the noise on a sum of gradients, over the clip norm",
+    "max_grad_norm": "norm each record's gradient is clipped to; S_g is twice that",
+    "clip_norm": "another name for --max-grad-norm",
     "sample_rate": "probability with which a record is in a batch (b/n)",
     "batch_size": "size of a mini-batch",
     "steps": "number of updates",
     "epochs": "number of epochs of n/b updates",
     "learning_rate": "step size",
-    "weight_decay": "the lam of lam*theta, added after clipping (outside the clip)",
+    "weight_decay": "lam, where lam*theta is added to the gradient after clipping",
     "divisor": "what sums of gradients are divided by, if not the batch size; 'actual' for each batch's own size",
-    "loss": "which clipped loss it is: logistic, huber, squared, scalar or softmax",
-    "feature_norm": "norm of the features, before a 1 is appended",
-    "curvature": "for loss scalar, phi(x*theta): Lipschitz constant of phi'",
-    "classes": "for loss softmax: number of classes",
-    "optimizer": "sgd (default): plain gradient steps; with any other name composition is used",
-    "vouched_lipschitz": "instead of a loss: a Lipschitz constant of the clipped update that you vouch for",
+    "loss": "the loss whose gradients are clipped: logistic, huber, squared, scalar or softmax",
+    "feature_norm": "for any --loss: largest norm of a record's features, before a 1 is appended",
+    "curvature": "for --loss scalar, which is phi(x*theta): Lipschitz constant of phi'",
+    "classes": "for --loss softmax: number of classes",
+    "optimizer": "sgd (default) for plain gradient steps; for any other, only composition holds",
+    "vouched_lipschitz": "instead of --loss: a Lipschitz constant of the clipped update, on your own word",
 }
 LOSS_FACTS = ("feature_norm", "curvature", "classes")
 COMMON = ("n", "lam", "beta")
-"""What both ways of describing a run share."""
+"""Letters that may be given with either way of describing a run."""
 OPTIONS = ("scheme", "delta", "epsilon", "orders", "neighbouring", "effort", "leftover", "bias")
 _INTEGER = re.compile(r"[+-]?\d{1,40}", re.ASCII)
 SCHEMES_IN_WORDS = "fixed, shuffle, reshuffle, without_replacement, full_batch or poisson"
+NEIGHBOURING_IN_WORDS = (
+    "how neighbouring datasets differ: replace_one (a record replaced; default) or add_remove (added or removed; "
+    "default for poisson)"
+)
+LEFTOVER_IN_WORDS = (
+    "what becomes of the records that fill no batch, if b does not divide n: dropped, partial (a shorter batch), blank "
+    "(a batch filled up with records without gradient) or repeated (with other records: no bound covers that)"
+)
 EXAMPLE_RUN = "--n 50 --b 2 --K 40 --eta 0.02 --lam 1 --beta 4 --sigma 2 --S_g 4"
 EXAMPLE_CLIPPED = (
     "--n 1344 --batch-size 64 --epochs 15 --learning-rate 0.5 --weight-decay 0.01 --noise-multiplier 8 "
@@ -56,9 +64,16 @@ def register(command: Command) -> None:
         f"examples: hsdp epsilon --scheme shuffle {EXAMPLE_RUN} --delta 1e-5; "
         f"hsdp epsilon --scheme reshuffle {EXAMPLE_CLIPPED} --delta 1e-5"
     )
-    epsilon.add_argument("--conversion", default="best", metavar="C", help="best (default) or mironov2017")
     epsilon.add_argument(
-        "--certify-minimum", action="store_true", help="also bound from below what any order could give"
+        "--conversion",
+        default="best",
+        metavar="C",
+        help="from Rényi to (epsilon, delta): best (default) or mironov2017",
+    )
+    epsilon.add_argument(
+        "--certify-minimum",
+        action="store_true",
+        help="also print a certified minimum: the bound used gives no less at any order",
     )
     delta = _add(command, "delta", _delta, "epsilon")
     delta.epilog = f"example: hsdp delta --scheme shuffle {EXAMPLE_RUN} --epsilon 1"
@@ -70,41 +85,50 @@ def register(command: Command) -> None:
     calibrate.add_argument(
         "--solve-for",
         metavar="NAME",
-        help="noise_multiplier (default), sigma (default with the paper's letters), K, b or lam",
+        help="what to find: noise_multiplier (default), sigma (default with the paper's letters), K, b or lam",
     )
     compare = _add(command, "compare", _compare, "delta")
     compare.epilog = f"example: hsdp compare --scheme fixed {EXAMPLE_RUN} --delta 1e-5"
-    compare.add_argument("--at", metavar="K,K,…", help="the numbers of epochs (default: about a dozen up to K)")
-    compare.add_argument("--plot", metavar="FILE", help="also draw it, as .pdf, .png or .svg")
+    compare.add_argument(
+        "--at", metavar="K,K,…", help="numbers of epochs to compare at (default: about a dozen up to K)"
+    )
+    compare.add_argument("--plot", metavar="FILE", help="also draw the curves into FILE (.pdf, .png or .svg)")
 
 
 def _add(command: Command, name: str, run: Any, *wanted: str) -> argparse.ArgumentParser:
     sub = command(name, run)
     meanings = {
         "delta": "probability with which epsilon may be exceeded, e.g. 1e-5",
-        "epsilon": "the privacy loss asked about" if name == "delta" else "the target",
+        "epsilon": "the epsilon to find delta for" if name == "delta" else "the epsilon to meet",
     }
     for option in wanted:
         sub.add_argument(f"--{option}", metavar="X", help=meanings[option])
     sub.add_argument("--scheme", metavar="S", help=f"how batches are made: {SCHEMES_IN_WORDS}")
-    sub.add_argument("--neighbouring", metavar="R", help="replace_one or add_remove (default for poisson)")
-    sub.add_argument("--orders", metavar="A,A,…", help="use only these Rényi orders (default: the best of all)")
+    sub.add_argument("--neighbouring", metavar="R", help=NEIGHBOURING_IN_WORDS)
+    sub.add_argument("--orders", metavar="A,A,…", help="use only these Rényi orders (default: search for the best)")
     sub.add_argument(
-        "--effort", metavar="E", help="quick (no dynamic programme), normal (default; seconds) or thorough (minutes)"
+        "--effort",
+        metavar="E",
+        help="for bounds that take long: quick (skip them), normal (default; seconds) or thorough (minutes)",
     )
     sub.add_argument(
         "--leftover",
         metavar="W",
-        help="if b does not divide n: dropped, partial, blank or repeated",
+        help=LEFTOVER_IN_WORDS,
     )
-    sub.add_argument("--from", dest="file", metavar="FILE", help="read options from a TOML file (names with _)")
+    sub.add_argument(
+        "--from",
+        dest="file",
+        metavar="FILE",
+        help="read options from a TOML file (_ for - in names); the command line wins",
+    )
     sub.add_argument("--json", action="store_true", help="print one JSON object")
-    paper = sub.add_argument_group("the run, in the paper's letters: gradients are not clipped")
+    paper = sub.add_argument_group("the run in the paper's letters (gradients are not clipped)")
     for letter in PARAMETERS:
         paper.add_argument(f"--{letter.name}", metavar="X", help=letter.meaning)
         if letter.name == "sigma":
-            paper.add_argument("--sigma_squared", metavar="X", help="instead of --sigma")
-    library = sub.add_argument_group("or as libraries name it (with --n from above): gradients are clipped")
+            paper.add_argument("--sigma_squared", metavar="X", help="sigma^2, instead of --sigma")
+    library = sub.add_argument_group("or, with --n, in the words of DP-SGD libraries (gradients are clipped)")
     for option, meaning in LIBRARY.items():
         library.add_argument(f"--{option.replace('_', '-')}", dest=option, metavar="X", help=meaning)
     library.add_argument(
@@ -114,7 +138,7 @@ def _add(command: Command, name: str, run: Any, *wanted: str) -> argparse.Argume
 
 
 def _given(arguments: argparse.Namespace) -> dict[str, Any]:
-    """What the command line says, and below it what the file says."""
+    """The options given: on the command line or, where it is silent, in the file."""
     names = (*RUN_OPTIONS, *LIBRARY, *OPTIONS)
     found = _read(arguments.file, names) if arguments.file else {}
     for name in names:
@@ -128,7 +152,7 @@ def _given(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def _read(path: str, names: tuple[str, ...]) -> dict[str, Any]:
-    """A TOML file, its decimals kept as the text they are."""
+    """The options in a TOML file; decimals stay text, so that they are read exactly."""
     try:
         with open(path, "rb") as stream:
             found = tomllib.load(stream, parse_float=str)
@@ -147,7 +171,11 @@ def _wanted(given: dict[str, Any], *names: str) -> dict[str, Any]:
     """The options every guarantee needs; one that is missing is an error."""
     for name in names:
         if given.get(name) is None:
-            examples = {"scheme": f"--scheme {SCHEMES_IN_WORDS}", "delta": "--delta 1e-5", "epsilon": "--epsilon 1"}
+            examples = {
+                "scheme": f"--scheme with {SCHEMES_IN_WORDS}",
+                "delta": "--delta 1e-5",
+                "epsilon": "--epsilon 1",
+            }
             raise ArgumentError(name, None, "not given", f"pass {examples[name]}")
     return {name: given[name] for name in (*names, "neighbouring", "orders", "effort") if given.get(name) is not None}
 
@@ -159,7 +187,9 @@ def _split(given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     if not library:
         return letters, {}
     for name in letters.keys() - set(COMMON):
-        raise ArgumentError(name, letters[name], f"mixed with {next(iter(library))}", "use one way to describe the run")
+        raise ArgumentError(
+            name, letters[name], f"cannot be mixed with {next(iter(library))}", "use one way to describe the run"
+        )
     if isinstance(letters.get("n"), str) and _INTEGER.fullmatch(letters["n"]):
         letters["n"] = int(letters["n"])
     return {}, library | letters
@@ -181,7 +211,7 @@ def _keywords(given: dict[str, Any], library: dict[str, Any]) -> dict[str, Any]:
         name, facts["lipschitz"] = "vouched", vouched
     for fact, value in facts.items():
         if name is None:
-            raise ArgumentError(fact, value, "it is about a loss, and none is given", "pass --loss logistic")
+            raise ArgumentError(fact, value, "describes a loss, and none is given", "pass --loss logistic")
     if name is not None:
         library["loss"] = named_loss(name, **facts)
     if "leftover" in given:
@@ -199,7 +229,7 @@ def _run(given: dict[str, Any]) -> TrainingRun:
             raise ArgumentError("noise_multiplier", None, "not given", "pass --noise-multiplier 1.1")
         return training_run(**_keywords(given, library))
     if "bias" in given:
-        raise ArgumentError("bias", given["bias"], "it is about a clipped loss, and none is given", "leave it out")
+        raise ArgumentError("bias", given["bias"], "describes a clipped loss, and none is given", "leave it out")
     return TrainingRun(Setting(**letters), leftover=given.get("leftover"))
 
 
@@ -248,7 +278,7 @@ def _calibrate(arguments: argparse.Namespace) -> int:
     if found.every:
         print("every value up to this one, the largest admitted, meets the target")
     elif found.monotone:
-        print("all bounds in question are proved monotone in it")
+        print("all bounds that were tried are proved monotone in it")
     else:
         print("not all bounds are known to be monotone in it: the best of the values scanned")
     report(found.guarantee)
@@ -256,7 +286,7 @@ def _calibrate(arguments: argparse.Namespace) -> int:
 
 
 def _written(value: Fraction) -> float:
-    """The double that is written as `value` is, digit by digit; for too many digits, the least double above it."""
+    """The double whose shortest decimal is exactly `value`; where there is none, the least double above it."""
     from ..arithmetic.doubles import double_above
 
     near = float(value)

@@ -9,19 +9,21 @@ from typing import Any
 from ..setting.letters import ARGUMENTS, PARAMETERS
 
 Command = Callable[[str, Callable[[argparse.Namespace], int]], argparse.ArgumentParser]
-"""The parser of a command, by its name, told what runs it."""
+"""Called with a command's name and the function that runs it; returns its parser, to add options to."""
 
 
-def add_letters(command: argparse.ArgumentParser) -> None:
-    """An option for every letter; a range is written LOW:HIGH."""
+def add_letters(command: argparse.ArgumentParser, what: str, *, ranges: bool = False) -> None:
+    """An option for every letter, in a group that says `what` they are for; with `ranges`, also LOW:HIGH."""
+    written = "numbers are exact: 50, 0.02 or 1/50" + ("; LOW:HIGH stands for a range" if ranges else "")
+    group = command.add_argument_group(what, written)
     for letter in PARAMETERS:
-        command.add_argument(f"--{letter.name}", metavar="X", help=f"{letter.meaning}: {letter.describe_range()}")
+        group.add_argument(f"--{letter.name}", metavar="X", help=f"{letter.meaning}; {letter.describe_range()}")
         if letter.name == "sigma":
-            command.add_argument(
+            group.add_argument(
                 "--sigma_squared", metavar="X", help="instead of --sigma, where only sigma^2 is rational"
             )
     for letter in ARGUMENTS:
-        command.add_argument(f"--{letter.name}", metavar="X", help=f"{letter.meaning}: {letter.describe_range()}")
+        group.add_argument(f"--{letter.name}", metavar="X", help=f"{letter.meaning}; {letter.describe_range()}")
 
 
 def letters(arguments: argparse.Namespace) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""`hsdp completion`: a shell completion, generated from the commands themselves."""
+"""`hsdp completion`: a completion script for a shell, generated from the parsers of the commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`hsdp verify | audit | errata | prove | soundness`: what holds, and why."""
+"""`hsdp verify | audit | errata | prove | soundness`: what holds, and how we know."""
 
 from __future__ import annotations
 
@@ -12,16 +12,26 @@ EXAMPLE_BOX = "--n 50 --b 2 --K 80:120 --eta 0.01:0.02 --lam 1 --beta 4 --sigma 
 
 def register(command: Command) -> None:
     verify = command("verify", _verify)
-    verify.add_argument("label", metavar="LABEL", nargs="?", help="only what concerns this statement")
-    verify.add_argument("--controls", action="store_true", help="also require that every mutant is rejected")
-    verify.add_argument("--fresh", action="store_true", help="decide everything again, whatever is remembered")
-    verify.add_argument("--ledger", action="store_true", help="write proofs_check/LEDGER.md, all of it decided again")
+    verify.epilog = "example: hsdp verify thm:shuffle --controls"
+    verify.add_argument("label", metavar="LABEL", nargs="?", help="only this statement and the claims about it")
     verify.add_argument(
-        "--json", nargs="?", const="-", metavar="FILE", help="write the ledger as JSON (default: stdout)"
+        "--controls",
+        action="store_true",
+        help="also require that each check rejects wrong versions of itself (mutants)",
+    )
+    verify.add_argument(
+        "--fresh", action="store_true", help="decide everything now; do not use verdicts remembered from earlier runs"
+    )
+    verify.add_argument("--ledger", action="store_true", help="decide everything now and write proofs_check/LEDGER.md")
+    verify.add_argument(
+        "--json", nargs="?", const="-", metavar="FILE", help="write every verdict as JSON, to FILE or to stdout"
     )
 
     audit = command("audit", _audit)
-    audit.add_argument("id", metavar="ID", nargs="?", help="a claim (thm:shuffle/bernoulli) or an item (D.5/display-3)")
+    audit.epilog = "example: hsdp audit thm:shuffle/bernoulli"
+    audit.add_argument(
+        "id", metavar="ID", nargs="?", help="a claim (thm:shuffle/bernoulli) or an item of the paper (D.5/display-3)"
+    )
 
     errata = command("errata", _errata)
     errata.add_argument("--latex", action="store_true", required=True, help="as a LaTeX document, on stdout")
@@ -31,14 +41,20 @@ def register(command: Command) -> None:
     prove.add_argument(
         "claim", metavar="CLAIM", nargs="?", help='LABEL < LABEL (or <=, >, >=), e.g. "thm:shuffle < mironov2019"'
     )
-    add_letters(prove)
-    prove.add_argument("--budget", type=int, default=20_000, metavar="N", help="pieces to examine (default 20000)")
-    prove.add_argument("--file", metavar="FILE", help="write the certificate here; an existing one is continued")
-    prove.add_argument("--replay", metavar="FILE", help="check a certificate, by default with the other engine")
-    prove.add_argument("--engine", metavar="E", help="arb or mpmath (default: arb to prove, mpmath to replay)")
+    add_letters(prove, "the box", ranges=True)
+    prove.add_argument(
+        "--budget", type=int, default=20_000, metavar="N", help="pieces of the box to examine at most (default 20000)"
+    )
+    prove.add_argument("--file", metavar="FILE", help="write the certificate to FILE; one that is there is continued")
+    prove.add_argument("--replay", metavar="FILE", help="check the certificate in FILE instead of searching for one")
+    prove.add_argument(
+        "--engine", metavar="E", help="interval engine: arb or mpmath (default: arb to prove, mpmath to replay)"
+    )
 
     sound = command("soundness", _soundness)
-    sound.add_argument("--cases", type=int, default=100_000, metavar="N", help="settings to compare (default 100000)")
+    sound.add_argument(
+        "--cases", type=int, default=100_000, metavar="N", help="random settings to try (default 100000)"
+    )
     sound.add_argument("--seed", type=int, default=0, metavar="S", help="seed of the settings (default 0)")
     sound.add_argument("--jobs", type=int, metavar="J", help="processes (default: all cores)")
 

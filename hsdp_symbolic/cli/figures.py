@@ -26,14 +26,18 @@ def register(command: Command) -> None:
     figures = command("figures", _figures)
     figures.epilog = "example: hsdp figures figure2a crossover --set n=1000 --set b=20 --set K=100 --set alpha=8,32"
     figures.add_argument(
-        "names", metavar="NAME", nargs="*", help="figures, or paper (default), new, all; see --list for their names"
+        "names", metavar="NAME", nargs="*", help="names of figures (see --list), or paper (default), new or all"
     )
-    figures.add_argument("--list", action="store_true", help="list the figures")
+    figures.add_argument("--list", action="store_true", help="list the figures and do nothing else")
     figures.add_argument("--out", metavar="DIR", default="figures", help="folder to write to (default figures)")
-    figures.add_argument("--format", metavar="F", default="pdf,png", help="of pdf, png, svg (default pdf,png)")
+    figures.add_argument(
+        "--format", metavar="F", default="pdf,png", help="pdf, png or svg, or several with commas (default pdf,png)"
+    )
     figures.add_argument("--palette", metavar="P", default="paper", help="paper (default) or colour-blind")
     figures.add_argument(
-        "--as-printed", action="store_true", help="with the ticks, label places and samples of the paper's source"
+        "--as-printed",
+        action="store_true",
+        help="as in the paper, slips included: its ticks, label positions and sample points",
     )
     figures.add_argument(
         "--set",
@@ -42,11 +46,11 @@ def register(command: Command) -> None:
         default=[],
         help="change a letter of the setting (n, b, K, eta, …); alpha=8,32 changes the orders",
     )
-    figures.add_argument("--from", metavar="FILE", dest="file", help="letters from a TOML file; --set goes before it")
+    figures.add_argument("--from", metavar="FILE", dest="file", help="read letters from a TOML file; --set wins")
 
 
 def available() -> dict[str, Callable[[Request], Figure]]:
-    """All figures by name: those of the package, and what the ledger knows about the paper's slips."""
+    """All figures by name: those of the package, and the one of the paper's slips, which the ledger knows."""
     from proofs_check.slips import slips
 
     from ..plots import FIGURES

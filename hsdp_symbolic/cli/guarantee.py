@@ -1,4 +1,4 @@
-"""A guarantee as a JSON object and as a report: what the commands that certify an ε share."""
+"""A guarantee as a JSON object and as text: shared by the commands that certify an ε."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def rounded_up(value: float) -> str:
 
 
 def json_number(value: Any) -> Any:
-    """A number as JSON has it; an infinity as text."""
+    """A number as JSON can hold it: a finite double, or an infinity as text."""
     if value is None:
         return None
     number = float(value)

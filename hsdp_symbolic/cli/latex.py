@@ -1,4 +1,4 @@
-"""`hsdp latex`: a statement in the paper's notation, its hypotheses, derivation and values; all of them; macros."""
+"""`hsdp latex`: a statement in the paper's notation, with hypotheses, derivation or values; all statements; macros."""
 
 from __future__ import annotations
 
@@ -23,16 +23,22 @@ def register(command: Command) -> None:
         "examples: hsdp latex thm:shuffle --with-hypotheses; hsdp latex --document --out bounds.tex; "
         "hsdp latex --macros --out hsdp-macros.tex"
     )
-    latex.add_argument("label", metavar="LABEL", nargs="?", help="the paper's label, e.g. thm:strconvexsmooth")
-    latex.add_argument("--with-hypotheses", action="store_true", help="with what is assumed, ready to paste")
-    latex.add_argument("--derivation", action="store_true", help="with every step, its formula and its evidence")
-    latex.add_argument("--values", action="store_true", help="at a setting: give the letters, e.g. --n 50 --b 2 …")
+    latex.add_argument(
+        "label", metavar="LABEL", nargs="?", help="label of a statement (hsdp list), e.g. thm:strconvexsmooth"
+    )
+    latex.add_argument("--with-hypotheses", action="store_true", help="also what it assumes, as text ready to paste")
+    latex.add_argument(
+        "--derivation", action="store_true", help="also every step of its derivation, with formula and verdict"
+    )
+    latex.add_argument(
+        "--values", action="store_true", help="with numbers put in, and the certified value: give the letters below"
+    )
     latex.add_argument("--digits", default="12", metavar="D", help="digits of the certified value (default 12)")
     latex.add_argument("--format", default="latex", choices=("latex", "markdown"), help="latex (default) or markdown")
     latex.add_argument("--document", action="store_true", help="all statements in one file for pdflatex and amsmath")
     latex.add_argument("--macros", action="store_true", help=r"all statements as macros another paper can \input")
     latex.add_argument("--out", metavar="FILE", help="write to FILE instead of the terminal")
-    add_letters(latex)
+    add_letters(latex, "the letters, for --values")
 
 
 def _latex(arguments: argparse.Namespace) -> int:

@@ -8,7 +8,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ArgumentError
-from . import accounting
+from .accounting import LEFTOVER_IN_WORDS, NEIGHBOURING_IN_WORDS, SCHEMES_IN_WORDS
 from .common import Command
 from .guarantee import as_json, json_number, report, rounded_up
 
@@ -19,13 +19,16 @@ if TYPE_CHECKING:
 LOGISTIC_OPTIONS = {
     "n": (("--n",), "number of records"),
     "classes": (("--classes",), "number of classes"),
-    "feature_norm": (("--feature-norm", "--L"), "norm features are clipped to, before a 1 is appended"),
+    "feature_norm": (("--feature-norm", "--L"), "norm a record's features are clipped to, before a 1 is appended"),
     "clip_norm": (("--clip-norm", "--clip"), "norm each record's gradient is clipped to"),
     "lam": (("--lam",), "strength of the regulariser (lam/2)*|theta|^2"),
     "learning_rate": (("--learning-rate", "--eta"), "step size"),
     "batch_size": (("--batch-size", "--batch", "--b"), "size of a mini-batch"),
     "epochs": (("--epochs", "--K"), "number of epochs of n/b updates"),
-    "noise_multiplier": (("--noise-multiplier",), "noise standard deviation over the clip norm"),
+    "noise_multiplier": (
+        ("--noise-multiplier",),
+        "standard deviation of the noise on a sum of gradients, over the clip norm",
+    ),
 }
 WHOLE_LOGISTIC_OPTIONS = ("n", "classes", "batch_size", "epochs", "seed", "divisor")
 _INTEGER = re.compile(r"[+-]?\d{1,40}", re.ASCII)
@@ -45,15 +48,17 @@ def register(command: Command) -> None:
         "--scheme",
         default="shuffle",
         metavar="S",
-        help=f"how batches are made: {accounting.SCHEMES_IN_WORDS} (default shuffle)",
+        help=f"how batches are made: {SCHEMES_IN_WORDS} (default shuffle)",
     )
-    sub.add_argument("--leftover", metavar="W", help="if b does not divide n: dropped, partial, blank or repeated")
+    sub.add_argument("--leftover", metavar="W", help=LEFTOVER_IN_WORDS)
     sub.add_argument("--divisor", metavar="X", help="what sums of gradients are divided by, if not the batch size")
-    sub.add_argument("--neighbouring", metavar="R", help="replace_one or add_remove (default for poisson)")
+    sub.add_argument("--neighbouring", metavar="R", help=NEIGHBOURING_IN_WORDS)
     sub.add_argument(
-        "--demo", action="store_true", help="train it on data made in place; what is not given has an example's value"
+        "--demo",
+        action="store_true",
+        help="train on made-up data and print accuracy beside epsilon; options left out take an example's values",
     )
-    sub.add_argument("--seed", metavar="X", default="0", help="of the example's data and noise (default 0)")
+    sub.add_argument("--seed", metavar="X", default="0", help="seed of the data and the noise of --demo (default 0)")
     sub.add_argument("--json", action="store_true", help="print one JSON object")
 
 

@@ -1,4 +1,4 @@
-"""`hsdp report`: everything on one web page."""
+"""`hsdp report`: statements, figures, audit and a calculator on one web page."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def register(command: Command) -> None:
     report = command("report", _report)
     report.epilog = "example: hsdp report --out site, then open site/index.html"
     report.add_argument("--out", default="report", metavar="DIR", help="folder for index.html (default: report)")
-    add_letters(report)
+    add_letters(report, "where the statements are evaluated (default: the setting of the paper's figures)")
 
 
 def _report(arguments: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""`hsdp simulate | attack | tightness`: the bounds beside the algorithm itself."""
+"""`hsdp simulate | attack | tightness`: bounds beside what the algorithm itself does."""
 
 from __future__ import annotations
 
@@ -14,20 +14,33 @@ def register(command: Command) -> None:
     simulation.epilog = (
         "example: hsdp simulate thm:shuffle --n 50 --b 2 --K 5 --eta 0.02 --lam 1 --beta 4 --sigma 2 --S_g 4 --alpha 2"
     )
-    simulation.add_argument("label", metavar="LABEL", help="the paper's label, e.g. thm:shuffle")
-    add_letters(simulation)
+    simulation.add_argument("label", metavar="LABEL", help="label of a statement (hsdp list), e.g. thm:shuffle")
+    add_letters(simulation, "the run, and the order alpha")
     simulation.add_argument(
-        "--samples", type=int, default=100_000, metavar="N", help="chains on each dataset (default 100000)"
+        "--samples",
+        type=int,
+        default=100_000,
+        metavar="N",
+        help="independent runs on each of the two datasets (default 100000)",
     )
-    simulation.add_argument("--seed", type=int, default=0, metavar="S", help="seed of the run (default 0)")
+    simulation.add_argument(
+        "--seed", type=int, default=0, metavar="S", help="seed of the noise and the batches (default 0)"
+    )
     simulation.add_argument("--jobs", type=int, metavar="J", help="threads (default: all cores)")
     simulation.add_argument(
-        "--method", default="rao_blackwell", metavar="M", help="rao_blackwell (default), samples or plug_in"
+        "--method",
+        default="rao_blackwell",
+        metavar="M",
+        help="estimate from the means of the last updates (rao_blackwell, default), from the last iterates alone "
+        "(samples), or by a Gaussian with their mean and variance (plug_in; for fixed and full_batch)",
     )
     simulation.add_argument("--json", action="store_true", help="print one JSON object")
 
     attacks = command("attack", _attack)
-    attacks.add_argument("label", metavar="LABEL", nargs="?", help="one statement (default: all with an algorithm)")
+    attacks.epilog = "example: hsdp attack thm:shuffle"
+    attacks.add_argument(
+        "label", metavar="LABEL", nargs="?", help="one statement (default: every bound on the last iterate)"
+    )
     attacks.add_argument("--json", action="store_true", help="print a JSON list")
 
     table = command("tightness", _tightness)

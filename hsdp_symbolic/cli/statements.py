@@ -1,4 +1,4 @@
-"""`hsdp list | show | eval`: the statements and their views."""
+"""`hsdp list | show | eval`: the statements, their derivations and their values."""
 
 from __future__ import annotations
 
@@ -25,16 +25,26 @@ def register(command: Command) -> None:
     listing.add_argument("--json", action="store_true", help="print a JSON list")
 
     show = command("show", _show)
-    show.add_argument("label", metavar="LABEL", help="the paper's label, e.g. thm:strconvexsmooth")
-    show.add_argument("--fresh", action="store_true", help="verify every step now, whatever is remembered")
+    show.epilog = "example: hsdp show thm:shuffle"
+    show.add_argument("label", metavar="LABEL", help="label of a statement (hsdp list), e.g. thm:strconvexsmooth")
+    show.add_argument(
+        "--fresh", action="store_true", help="verify every step now; do not use verdicts remembered from earlier runs"
+    )
 
     evaluate = command("eval", _eval)
     evaluate.epilog = f"example: {EXAMPLE_EVAL}"
-    evaluate.add_argument("label", metavar="LABEL", help="the paper's label, e.g. thm:strconvexsmooth")
-    add_letters(evaluate)
-    evaluate.add_argument("--engine", default="arb", metavar="E", help="arb (default), mpmath, or both (must overlap)")
-    evaluate.add_argument("--rtol", metavar="W", help="relative width of the bracket (default 1e-20)")
-    evaluate.add_argument("--exact", action="store_true", help="also print the exact rational")
+    evaluate.add_argument("label", metavar="LABEL", help="label of a statement (hsdp list), e.g. thm:strconvexsmooth")
+    add_letters(evaluate, "where to evaluate", ranges=True)
+    evaluate.add_argument(
+        "--engine",
+        default="arb",
+        metavar="E",
+        help="interval engine: arb (default), mpmath, or both, which must overlap",
+    )
+    evaluate.add_argument(
+        "--rtol", metavar="W", help="relative width of the bracket (default 1e-20; wider where a value needs a grid)"
+    )
+    evaluate.add_argument("--exact", action="store_true", help="also print the exact value, where it is rational")
     evaluate.add_argument("--json", action="store_true", help="print one JSON object")
 
 
@@ -82,7 +92,7 @@ def _show(arguments: argparse.Namespace) -> int:
     print(f"where       {_abbreviations(found)}")
     for assumption in found.assumptions:
         print(f"Assumes     {assumption}")
-    print("Needs       " + (", ".join(map(plain, found.hypotheses)) or "none beyond the ranges of the letters"))
+    print("Hypotheses  " + (", ".join(map(plain, found.hypotheses)) or "none beyond the ranges of the letters"))
     if found.uses:
         print("Rests on    " + ", ".join(found.uses))
     print("\nDerivation")
@@ -102,7 +112,7 @@ def _show(arguments: argparse.Namespace) -> int:
 
 
 def _abbreviations(found: Statement) -> str:
-    """The abbreviations that occur in a statement, spelled out."""
+    """What the abbreviations in a statement's formula stand for."""
     from ..symbols import ABBREVIATIONS
     from ..tex import plain
 
@@ -161,7 +171,7 @@ def _eval_range(arguments: argparse.Namespace, found: Statement, run: Setting, g
     """A certified range over ranges of letters."""
     if arguments.exact:
         raise ArgumentError("exact", "with a range", "a range has no exact value", "leave out --exact")
-    _digits_for(arguments.rtol or found.rtol)  # refused if it is no number, although a range needs none
+    _digits_for(arguments.rtol or found.rtol)  # an rtol that is no number is refused, although a range does not use it
     bracket = found.enclose(run, engine=arguments.engine, **given)
     lower, upper = bracket.decimals()
     if arguments.json:
@@ -176,7 +186,7 @@ def _eval_range(arguments: argparse.Namespace, found: Statement, run: Setting, g
 
 
 def _float_or_none(found: Statement, run: Setting, extra: dict[str, str]) -> float | None:
-    """The float view, or None where it does not fit: the certified bracket stands without it."""
+    """The value as a float; None where it is outside the range of doubles, as the bracket need not be."""
     from ..errors import OutsideDoubleRange
 
     try:
@@ -186,7 +196,7 @@ def _float_or_none(found: Statement, run: Setting, extra: dict[str, str]) -> flo
 
 
 def _digits_for(rtol: str) -> int:
-    """Enough significant digits for a bracket of this relative width not to be blurred by its own printing."""
+    """How many significant digits to print, so that rounding does not widen a bracket of this relative width much."""
     from ..setting.gate import to_fraction
 
     return len(str(int(1 / to_fraction("rtol", rtol)))) + 1

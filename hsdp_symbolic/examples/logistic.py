@@ -1,7 +1,8 @@
-"""Logistic regression trained with noisy, clipped gradients on data made in place: accuracy beside the certified ε.
+"""Logistic regression trained with noisy, clipped gradients on made-up data: accuracy beside the certified ε.
 
-The training is Algorithm 1 of the paper with the gradient of `losses.ClippedLogistic`, batches shuffled once. One seed
-gives one result. The noise comes from NumPy's generator in floating point: an example, not a secure implementation.
+The training is Algorithm 1 of the paper with the gradient of `experiment.losses.ClippedLogistic` and batches shuffled
+once. The result depends on the seed alone. The noise comes from NumPy's generator in floating point: an example, not a
+secure implementation.
 """
 
 from __future__ import annotations
@@ -76,9 +77,9 @@ def train(
     noise: float,
     rng: np.random.Generator,
 ) -> tuple[Array, float]:
-    """The last iterate of Algorithm 1, from 0; `noise` is the standard deviation added to each coordinate a step.
+    """The last iterate of Algorithm 1, started at 0, and the fraction of gradients that were clipped.
 
-    Also the fraction of gradients that were clipped.
+    `noise` is the standard deviation of what each step adds to each coordinate.
     """
     batches = len(records) // batch_size
     order = rng.permutation(len(records))[: batches * batch_size].reshape(batches, batch_size)
@@ -114,7 +115,7 @@ def demonstrate(*, seed: int = 0, runs: int = 5, delta: Any = DELTA, **parameter
     admit_count("runs", runs)
     given = BINARY | parameters
     if given.get("scheme", "shuffle") != "shuffle":
-        raise ArgumentError("scheme", given["scheme"], "the example shuffles once", "leave it out")
+        raise ArgumentError("scheme", given["scheme"], "the example shuffles once", "leave the scheme out")
     privacy = logistic_privacy(**given, delta=delta)
     numbers = {
         name: float(to_fraction(name, given[name])) for name in ("lam", "feature_norm", "clip_norm", "learning_rate")

@@ -1,1 +1,1 @@
-"""The third opinion on every statement: simulated runs, their divergences, and attacks on the bounds."""
+"""Every statement seen from outside: simulated runs, the divergences of their last iterates, attacks on the bounds."""

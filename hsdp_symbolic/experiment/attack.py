@@ -1,9 +1,10 @@
-"""Attacks on the bounds: instances whose exact divergence is searched for a violation.
+"""Attacks on the bounds: a search for a run whose exact divergence exceeds what a statement allows.
 
 An instance is a quadratic loss whose curvature may differ from batch to batch, within what a statement allows,
-started from a point, with records that differ by S_g. Its law is Gaussian (a finite mixture under shuffling), so its
-divergence is exact; a bound below it would be wrong. The search must come back empty for a true bound and with a
-violation for a wrong one; where the gap to the worst instance is wide, a slightly wrong bound cannot be told from it.
+started from a point, with records that differ by S_g. The law of its last iterate is Gaussian (a finite mixture for
+random batches), so its divergence is exact, and a bound below it is wrong. The search must find nothing against a true
+bound and something against a wrong one; but where a true bound is far above the worst instance, so is a slightly wrong
+one, and the search cannot tell the two apart.
 """
 
 from __future__ import annotations
@@ -35,16 +36,16 @@ OrderLike = int | str | Fraction
 Real = TypeVar("Real", Fraction, float)
 
 DRAWN_ANEW = ("without_replacement", "reshuffle")
-"""Schemes that draw anew, so that the law has as many components as there are patterns of hits."""
+"""Schemes that draw batches during the run: the law has a component for each pattern of hits (see `hit_patterns`)."""
 FEW_PATTERNS = 64
-"""So many components are enumerated and certified; more are done by densities on a grid."""
+"""Up to this many patterns are enumerated and the divergence certified; for more, densities are put on a grid."""
 CURVATURES = 8
 """Values the search tries for the curvature of each batch, from the least to the largest allowed."""
 
 
 @dataclass(frozen=True)
 class Instance:
-    """Curvatures of the batches, in order, with the batch of the record where the order is fixed."""
+    """Curvatures of the batches, in order; `place` is j0, the batch of the record, where the order is fixed."""
 
     scheme: str
     curvatures: tuple[Fraction, ...]
@@ -91,7 +92,7 @@ def _series(x: Real, count: Real) -> Real:
 
 
 def divergence(instance: Instance, run: Setting, alpha: OrderLike) -> Enclosure:
-    """The divergence of order α of an instance, certified, the larger of the two ways round."""
+    """The divergence of order α of an instance, certified: the larger of R(first ‖ second) and R(second ‖ first)."""
     first, second = law(instance, run)
     if len(first.parts) == 1:
         value = Fraction(alpha) * first.means[0] ** 2 / (2 * first.variance)
@@ -101,10 +102,10 @@ def divergence(instance: Instance, run: Setting, alpha: OrderLike) -> Enclosure:
 
 
 def worst_instance(label: str, run: Setting, alpha: OrderLike, *, place: int | None = None, seed: int = 0) -> Instance:
-    """The instance with the largest divergence a coordinate search over curvatures finds, from several beginnings.
+    """The instance with the largest divergence that a search over curvatures, one batch at a time, finds.
 
-    Under shuffling the records carry their curvature along, so all batches have the same. A start with variance is
-    tried too (it only adds to the noise, so a point wins).
+    The search begins from several choices of curvatures. Under shuffling records carry their curvature along, so all
+    batches have the same. A random start is tried too (its variance only adds to the noise, so a point wins).
     """
     scheme = scheme_to_attack(label)
     batches = 1 if scheme == "full_batch" else int(run["n"] // run["b"])
@@ -157,7 +158,7 @@ def scheme_to_attack(label: str) -> str:
 
 
 def _score(scheme: str, run: Setting, alpha: float, place: int | None) -> Callable[[list[Fraction]], float]:
-    """A fast float64 stand-in for the divergence, to search by."""
+    """A fast approximation of the divergence in float64, to guide the search."""
     eta, sigma2, jump = float(run["eta"]), float(run["sigma2"]), float(run["eta"] * run["S_g"])
     jump /= float(run["n"] if scheme == "full_batch" else run["b"])
     epochs = float(run["K"])
@@ -190,7 +191,7 @@ class Attack:
 
     @property
     def ratio(self) -> float:
-        """Bound over worst case: 1 where the bound is attained."""
+        """Bound over worst divergence found: 1 where the bound is attained."""
         return float(self.bound.hi) / self.found if self.found else math.inf
 
 
@@ -228,7 +229,7 @@ def attack(label: str, run: Setting, alpha: OrderLike, *, place: int | None = No
 
 @cache
 def _enumerated(run: Setting, alpha: Fraction, scheme: str) -> tuple[Fraction, Enclosure]:
-    """The certified divergence of quadratic descent, pattern by pattern, at its worst curvature."""
+    """Quadratic descent with all patterns of hits enumerated: the worse of two curvatures, its certified divergence."""
     found = []
     for curvature in {run["lam"], run["beta"]}:
         laws = quadratic_law(run, scheme, curvature)
@@ -238,7 +239,7 @@ def _enumerated(run: Setting, alpha: Fraction, scheme: str) -> tuple[Fraction, E
 
 @cache
 def _sampled(run: Setting, alpha: float, scheme: str) -> tuple[float, float]:
-    """The divergence of sampled quadratic descent, by densities on a grid, for the least and the largest curvature."""
+    """Quadratic descent by densities on a grid: its divergence and the error of that, for the worse of two curvatures."""
     from .losses import Quadratic
 
     found = []
@@ -260,13 +261,13 @@ def _sampled(run: Setting, alpha: float, scheme: str) -> tuple[float, float]:
 
 
 def wrong_bounds(label: str) -> Iterator[tuple[str, Expr]]:
-    """Bounds that are too small: halved, with a wrong exponent, with one batch too many."""
+    """Bounds made too small on purpose: halved, exponents doubled, one batch too many."""
     expr = statement(label).expr
     yield "halved", expr / 2
     contraction = next((q for q in symbols.CONTRACTIONS if expr.has(q)), None)
     if contraction is not None:
         yield "exponents doubled", expr.subs(contraction, contraction**2)
-    if expr.has(symbols.N) and not expr.has(ShiftControl):  # no permutation has a batch too many
+    if expr.has(symbols.N) and not expr.has(ShiftControl):  # which refuses more batches than a permutation has
         yield "one batch too many", expr.subs(symbols.N, symbols.N + 1)
 
 
@@ -279,12 +280,12 @@ _SETTINGS = (
     (_FAST.replace(K=1, S_g=10), 50),
     (_FAST.replace(n=4, b=4, K=2, eta="0.9"), 3),
 )
-"""Settings and orders to attack at: the figure's, and some that contract so fast that little stays hidden."""
+"""Settings and orders to attack at: that of the paper's figures, and some whose updates contract very fast."""
 
 
 @dataclass(frozen=True)
 class Campaign:
-    """All attacks on one statement: on the bound itself, and on bounds known to be wrong."""
+    """The result of all attacks on one statement: on the bound itself, and on bounds made wrong on purpose."""
 
     label: str
     attacks: int
@@ -297,7 +298,7 @@ class Campaign:
 
 
 def campaign(label: str | None = None) -> Iterator[Campaign]:
-    """Attack one statement, or all, at every setting that its hypotheses admit."""
+    """Attack one statement, or all of them, at those of a few settings that its hypotheses admit."""
     known = [name for name in targets() if name != "cor:logistic"]  # the bound of thm:shuffle in other letters
     chosen = known if label is None else [statement(label).label]
     if label is not None and chosen[0] not in known:
@@ -343,7 +344,7 @@ TIGHTNESS_EPOCHS = (1, 5, 10, 25, 40, None)
 
 
 def tightness(chosen: tuple[str, ...] | None = None, alpha: int = 15) -> list[dict[str, str | float | None]]:
-    """Bound over worst divergence found, at the figure setting: rows for the table."""
+    """The rows of `hsdp tightness`: bound over worst divergence found, at the setting of the paper's figures."""
     rows = []
     for label in chosen or targets():
         if label == "cor:logistic":
@@ -358,7 +359,7 @@ def tightness(chosen: tuple[str, ...] | None = None, alpha: int = 15) -> list[di
 
 
 def _ratio(label: str, run: Setting, alpha: int, place: int | None, *, limit: bool) -> float | None:
-    """Bound over worst case; None where the bound is not about this number of epochs."""
+    """Bound over worst divergence found; None where the bound is not about this number of epochs."""
     if label == "eqn:proof_strongly_convex_first_epoch" and run["K"] != 1:
         return None
     if label.endswith(":limit") and not limit:

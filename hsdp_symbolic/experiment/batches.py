@@ -1,4 +1,4 @@
-"""How the records of a dataset are put into batches, scheme by scheme, as many chains at once need them."""
+"""How each scheme puts records into batches, for many chains (independent runs) at once."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ SIMULATED = ("fixed", "shuffle", "reshuffle", "without_replacement", "full_batch
 
 Places = npt.NDArray[np.int64]
 Hits = Literal[True] | slice | Places | None  # type: ignore[explicit-any]  # a slice has no simpler type
-"""The chains whose batch holds a record: all, some that follow each other, those at the places given, or none."""
+"""The chains whose batch holds a record: all (True), a slice of them, those at the places given, or none (None)."""
 
 
 @dataclass(frozen=True)
 class Batches:
     """Batches of b of n records, for K epochs.
 
-    What is random is drawn only when it is asked for: the chains draw their noise from the same generator in between.
+    Random batches are drawn one by one, as they are asked for: in between, the chains draw their noise from the same
+    generator.
     """
 
     scheme: str
@@ -34,7 +35,7 @@ class Batches:
         return self.n // self.b
 
     def hits(self, index: int, rng: np.random.Generator, chains: int) -> Iterator[Hits]:
-        """For each update: the chains whose batch holds record `index`."""
+        """For each update, the chains whose batch holds record `index`."""
         epochs: Iterable[Iterable[Hits]]
         if self.scheme in ("fixed", "full_batch"):
             epochs = repeat([True if j == index // self.b else None for j in range(self.per_epoch)], self.K)
@@ -48,7 +49,7 @@ class Batches:
         return chain.from_iterable(epochs)
 
     def members(self, rng: np.random.Generator, chains: int) -> Iterator[Places]:
-        """For each update: the records of the batch, shared by all chains or a row for each."""
+        """For each update, the records of the batch: one row for all chains, or a row for each."""
         epochs: Iterable[Iterable[Places]]
         if self.scheme in ("fixed", "full_batch"):
             epochs = repeat(self._cut(np.arange(self.n)), self.K)
@@ -61,11 +62,11 @@ class Batches:
         return chain.from_iterable(epochs)
 
     def _drawn(self, rng: np.random.Generator, chains: int) -> Places:
-        """For each chain the number of the batch a record falls into."""
+        """For each chain, the number of the batch that a record falls into."""
         return rng.integers(self.n, size=chains) // self.b
 
     def _edges(self, drawn: Places) -> Places:
-        """Where each batch begins in sorted numbers of batches."""
+        """Where each batch begins in `drawn`, which is sorted."""
         return np.searchsorted(drawn, np.arange(self.per_epoch + 1))
 
     def _reshuffled(self, rng: np.random.Generator, chains: int) -> Iterator[Places]:

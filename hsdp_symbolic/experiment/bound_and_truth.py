@@ -1,7 +1,8 @@
 """`hsdp simulate`: a statement's bound beside what the algorithm it is about really does.
 
 The algorithm is run on a quadratic loss with records that differ by S_g (for cor:logistic: on softmax regression with
-clipping), the divergence of its last iterates is estimated, computed where the law is known, and compared.
+clipping). The divergence of its last iterates is estimated and, where their law is known, computed; the bound must not
+be below it.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ def bound_and_truth(
 ) -> BoundAndTruth:
     """Simulate the algorithm of a statement at a setting, `samples` chains on each of the two datasets.
 
-    The estimate is of R_α(neighbour ‖ original); the exact value is the larger of the two ways round.
+    The estimate is of R_α(neighbour ‖ original); the exact value is the larger of that and R_α(original ‖ neighbour).
 
     >>> run = Setting(n=10, b=2, K=2, eta="0.02", lam=1, beta=4, sigma=2, S_g=4)
     >>> found = bound_and_truth("thm:shuffle", run, alpha=2, samples=20_000, seed=1)
@@ -106,7 +107,7 @@ def bound_and_truth(
 
 
 def _number(run: Setting, name: str) -> float:
-    """A letter as a double of sensible size."""
+    """A letter as a double; refused if it is missing, huge or tiny."""
     if name not in run:
         letter = "sigma" if name == "sigma2" else name
         raise MissingArgument("the simulated algorithm", letter, LETTERS[letter].meaning)

@@ -1,4 +1,7 @@
-"""Random batches as patterns of hits: their chances, and the exact law of the quadratic loss for few steps."""
+"""Random batches as patterns of hits: their chances, and the exact law of the quadratic loss for few steps.
+
+A hit is an update whose batch holds the differing record; a pattern has a 1 for each hit and a 0 for each other update.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +19,11 @@ MAX_PATTERNS = 1024
 
 Pattern = tuple[int, ...]
 Outcomes = tuple[tuple[Fraction, Pattern], ...]
-"""What one pass may bring, and with what chance."""
+"""The patterns that one pass over the batches may have, each with its chance."""
 
 
 def count_patterns(run: Setting, scheme: str) -> int:
-    """How many patterns there are at most."""
+    """An upper bound on the number of patterns, without listing them."""
     batches, epochs = int(run["n"] // run["b"]), int(run["K"])
     if scheme == "without_replacement":
         batches, epochs = 1, batches * epochs
@@ -54,7 +57,10 @@ def patterns(run: Setting, scheme: str) -> Iterator[tuple[Fraction, Pattern]]:
 
 
 def quadratic_law(run: Setting, scheme: str, curvature: Fraction) -> tuple[Mixture, Mixture]:
-    """The exact laws of the last iterate on two datasets: a hit moves the mean by (ηS_g/b)·c^(later steps)."""
+    """The exact laws of the last iterate on the two datasets: a hit moves the mean by (ηS_g/b)·(1 − ηh)^(later steps).
+
+    h is the curvature of the loss.
+    """
     factor, jump = 1 - run["eta"] * curvature, run["eta"] * run["S_g"] / run["b"]
     steps = int(run["n"] // run["b"]) * int(run["K"])
     powers = [factor ** (steps - 1 - step) for step in range(steps)]

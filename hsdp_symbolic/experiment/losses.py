@@ -1,7 +1,7 @@
 """Losses with known strong convexity, smoothness and gradient sensitivity, for simulation.
 
-A loss knows its gradient, vectorised over chains, and the constants λ, β and S_g it declares. `measure` tries to catch
-a wrong declaration: a sampled slope or difference outside the declared constants refuses the loss, with what was found.
+A loss has a gradient, vectorised over chains (independent runs), and declares its constants λ, β and S_g. `measure`
+tries to catch a wrong declaration: it samples gradients and refuses a loss that leaves the declared constants.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy.typing as npt
 from ..errors import ArgumentError
 
 Array = npt.NDArray[np.float64]
-"""Parameters have shape (chains, d), gradients too."""
+"""Doubles; parameters and gradients have shape (chains, d)."""
 
 _SLACK = 1e-9
 
@@ -179,8 +179,8 @@ class Custom(Loss):
 def measure(loss: Loss, records: Array, *, reach: float = 5.0, samples: int = 4096, seed: int = 0) -> None:
     """Refuse a loss whose sampled curvature or sensitivity leaves the declared constants.
 
-    Pairs of parameters up to `reach` from 0, near and far apart; for half of them the first and the last record (the
-    one that is replaced, and what replaces it), for the others records drawn from all.
+    It takes pairs of parameters, near and far apart, with coordinates up to `reach`. Half of them are tried with the
+    first and the last record (the one that is replaced, and what replaces it), the others with records drawn from all.
     """
     rng = np.random.default_rng(seed)
     records = np.atleast_2d(records)
@@ -217,12 +217,15 @@ def finite(gradient: npt.ArrayLike, theta: Array) -> Array:
     gradient = np.asarray(gradient, dtype=float)
     if gradient.shape != theta.shape:
         raise ArgumentError(
-            "loss", gradient.shape, f"gradients must have the shape {theta.shape} of the parameters", "fix it"
+            "loss",
+            gradient.shape,
+            f"gradients must have the shape {theta.shape} of the parameters",
+            "return one row per chain",
         )
     if not np.isfinite(gradient).all():
         row = int(np.flatnonzero(~np.isfinite(gradient).all(axis=1))[0])
         raise ArgumentError(
-            "loss", gradient[row].tolist(), f"not finite at theta = {theta[row].tolist()}", "fix the gradient"
+            "loss", gradient[row].tolist(), f"not finite at theta = {theta[row].tolist()}", "return finite gradients"
         )
     return gradient
 

@@ -1,8 +1,9 @@
-"""`alg:noisymBGD` as a program: many independent chains of noisy mini-batch descent, on two neighbouring datasets.
+"""`alg:noisymBGD` as a program: many chains (independent runs) of noisy mini-batch descent on neighbouring datasets.
 
-Chains are run in chunks that fit the cache, each with a generator of its own, spawned from the seed and the number of
-the chunk: the result depends on the seed alone, not on the number of threads. Memory does not grow with the number of
-epochs; what is kept is the last iterate of each chain (and, on request, the centre of the law it was drawn from).
+Chains are run in chunks that fit the cache. Each chunk has a random generator of its own, made from the seed and the
+number of the chunk: the result depends on the seed alone, not on the number of threads. Memory does not grow with the
+number of epochs; what is kept is the last iterate of each chain (and, on request, the centre of the Gaussian it was
+drawn from).
 """
 
 from __future__ import annotations
@@ -60,7 +61,9 @@ class Experiment:
             if isinstance(error, HsdpError):
                 raise
             shape = f"{records.shape[1]} numbers"
-            raise ArgumentError("records", shape, f"the loss cannot take them ({error})", "fix the records") from error
+            raise ArgumentError(
+                "records", shape, f"the loss cannot take them ({error})", "give records it accepts"
+            ) from error
 
     def _check_run(self) -> None:
         for name in ("b", "K"):
@@ -97,7 +100,7 @@ class Experiment:
 
     @property
     def background(self) -> Array | None:
-        """The record all others are equal to, if they are: then only the place of record `index` matters."""
+        """What all records but `index` are equal to, if they are equal: then only the place of that one matters."""
         others = np.delete(self.records, self.index, axis=0)
         first: Array = others[0] if len(others) else self.records[0]
         return first if (others == first).all() else None
@@ -169,7 +172,7 @@ def simulate(
         def pause(made: int) -> None:
             if stop.is_set():
                 raise KeyboardInterrupt
-            if number == done:  # the chunk that is waited for speaks
+            if number == done:  # only the chunk that is waited for reports
                 finished = done * chunk + sizes[number] * made / (experiment.K * program.updates)
                 rate = finished * experiment.K * program.updates / max(ticker.seconds, 1e-9)
                 left = ticker.seconds * (chains / max(finished, 1) - 1)
@@ -194,7 +197,7 @@ def simulate(
 
 
 class _Program:
-    """The updates of one dataset, ready to be run on any chunk."""
+    """The updates on one dataset, to be run on any chunk of chains."""
 
     def __init__(self, experiment: Experiment, neighbour: bool) -> None:
         self._of = experiment
@@ -222,7 +225,7 @@ class _Program:
             theta += noise
         if not np.isfinite(theta).all():
             raise ArgumentError("eta", run.eta, "the iterates overflow", "choose a smaller step size")
-        # Under `shuffle` the chains of a chunk are sorted by the record's place; afterwards in random order again.
+        # Under `shuffle` the chains of a chunk are sorted by the record's place: put them back in random order.
         order = rng.permutation(len(theta)) if run.scheme == "shuffle" else slice(None)
         out[...] = theta[order]
         if centres is not None:
@@ -236,7 +239,10 @@ class _Program:
             raise ArgumentError("start", start, str(error), "give a number, d numbers or a function") from error
         if theta.shape != shape or not np.isfinite(theta).all():
             raise ArgumentError(
-                "start", getattr(theta, "shape", None), "not finite or not of shape (chains, d)", "fix the start"
+                "start",
+                getattr(theta, "shape", None),
+                "not finite or not of shape (chains, d)",
+                "return finite numbers of it",
             )
         return theta
 
@@ -310,4 +316,4 @@ def _require_count(name: str, value: object, *, low: int, high: int | None = Non
     whole = int(value) if isinstance(value, (int, np.integer)) and not isinstance(value, bool) else None
     if whole is None or whole < low or (high is not None and whole > high):
         reach = f"from {low}" + ("" if high is None else f" to {high}")
-        raise ArgumentError(name, value, "not a suitable whole number", f"give a whole number {reach}")
+        raise ArgumentError(name, value, "not a whole number in range", f"give a whole number {reach}")

@@ -1,12 +1,12 @@
-"""Figures: the paper's own and new ones, every curve a catalogue statement. The only code that imports Matplotlib.
+"""Figures: the paper's own and new ones, every curve a statement of the catalogue. Only this room imports Matplotlib.
 
 >>> from hsdp_symbolic.plots import Request, FIGURES
 >>> figure = FIGURES["figure2a"](Request())
 >>> figure.panels[0].curves[0].source
 'thm:shuffle'
 
-A figure is described by data (`describe`), its numbers are certified (`values`), drawn by one function (`draw`) and
-written with the numbers beside it (`save`); a `figure` is a description that a notebook shows as its drawing.
+A figure is plain data (`describe`); its numbers are certified (`values`), one function draws it (`draw`), and it is
+written with its numbers beside it (`data`, `save`). In a notebook a figure shows itself (`figure`).
 """
 
 from collections.abc import Callable
@@ -32,7 +32,7 @@ NEW: dict[str, Callable[[Request], Figure]] = {
     "regions": regions,
     "sharper": sharper,
 }
-"""Figures the paper does not have. What its slips change is drawn by `proofs_check.slips`."""
+"""Figures the paper does not have. One more, of what its slips change, is in `proofs_check.slips`."""
 
 FIGURES = PAPER | NEW
 

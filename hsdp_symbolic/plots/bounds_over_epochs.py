@@ -1,4 +1,4 @@
-"""The picture of `hsdp compare`: every bound over the number of epochs, the crossovers marked."""
+"""The picture of `hsdp compare`: every bound over the number of epochs, with a line where another becomes the smallest."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def draw_bounds(found: Comparison, file_format: str) -> bytes:
     axes = figure.add_subplot()
     for number, (label, values) in enumerate(found.curves):
         known = [(K, value) for K, value in zip(found.epochs, values, strict=True) if value is not None]
-        dash = "solid" if number < 10 else "dashed"  # the colours come round after ten
+        dash = "solid" if number < 10 else "dashed"  # the ten colours start again
         axes.plot(*zip(*known, strict=True), marker="o", markersize=3, linestyle=dash, label=label)
     for crossover in found.crossovers:
         axes.axvline(crossover.K, color="grey", linestyle=":", linewidth=1)

@@ -34,7 +34,10 @@ def setting(request: Request, epochs: int) -> tuple[Setting, tuple[Fraction, ...
     run = PAPER_SETTING.replace(K=epochs).replace(**request.changes)
     if run["K"] > MOST_EPOCHS:
         raise ArgumentError(
-            "K", int(run["K"]), "a figure has a point for every epoch", f"choose K <= {MOST_EPOCHS}, or use `hsdp eval`"
+            "K",
+            int(run["K"]),
+            "a figure draws a point for every epoch",
+            f"choose K <= {MOST_EPOCHS}, or use `hsdp eval`",
         )
     orders = request.orders or ORDERS
     if len(orders) > MOST_ORDERS:
@@ -65,7 +68,7 @@ def curve(
     view: CurveView = "bound",
     leaves: bool = False,
 ) -> Curve:
-    """A bound over 0 … K epochs (or `at` others), for the batch j0 where there is one; the curve's fields by name."""
+    """A bound over 0 … K epochs, or over `at`; for batch j0 where the bound has one; other keywords as in `Curve`."""
     place = {} if j0 is None else {"j0": j0}
     points = epochs_of(run) if at is None else at
     return Curve(source, run, {"alpha": order, **place}, points, style, legend, over, view, leaves)

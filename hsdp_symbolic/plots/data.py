@@ -1,4 +1,4 @@
-"""The numbers as files: what a figure plots, and the data files the paper's own source reads, under its own names."""
+"""The numbers as CSV files: what a figure plots, and what the paper's LaTeX source reads, under the names it uses."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LETTERS = (
     ("n", "n"),
     ("b", "b"),
 )
-"""The letters of the paper's file names, and ours."""
+"""The letters in the paper's file names, and ours."""
 
 
 def panel_table(panel: Panel, ticker: Ticker | None = None) -> str:

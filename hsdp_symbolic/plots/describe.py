@@ -1,4 +1,4 @@
-"""What a figure is: curves named by catalogue label, axes and words, as plain data; no drawing, no formula."""
+"""What a figure is, as plain data: curves by the label of their statement, axes and words; no drawing, no formula."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Curve:
     over: str = "K"
     view: CurveView = "bound"
     leaves: bool = False
-    """Whether the curve may leave the frame: it has no say in where the axis ends."""
+    """Whether the curve may leave the frame: the axes are then fitted to the other curves."""
 
     @property
     def name(self) -> str:
@@ -69,7 +69,7 @@ class Line:
 
 @dataclass(frozen=True, eq=False)
 class Regions:
-    """Which of several bounds is least at each point of a grid; `least[row][column]` counts in `names`."""
+    """Which of several bounds is least at each point of a grid: `names[least[row][column]]`."""
 
     xs: tuple[float, ...]
     ys: tuple[float, ...]
@@ -80,7 +80,7 @@ class Regions:
 
 @dataclass(frozen=True)
 class Text:
-    """Words at a point of the axes, starting there unless `align` says otherwise."""
+    """Words at a point of the axes; they begin there unless `align` says otherwise."""
 
     x: float
     y: float
@@ -89,7 +89,7 @@ class Text:
     dot: bool = False
     """Whether to mark the point itself; the words then stand beside it."""
     ends: bool = False
-    """Whether it labels the end of a curve: it then stands to the right, clear of other such labels."""
+    """Whether it labels the end of a curve: it then stands to its right, clear of other such labels."""
     offset: tuple[float, float] = (0, 0)
     colour: int | None = None
 
@@ -133,7 +133,7 @@ class Description:
 
 @dataclass(frozen=True)
 class Request:
-    """What the user asks of a figure: changed letters, other orders, or the paper's own slips."""
+    """What the user asks of a figure: changed letters, other orders, or the figure as printed, slips included."""
 
     changes: Mapping[str, Number] = field(default_factory=dict)
     orders: tuple[Fraction, ...] | None = None

@@ -1,4 +1,4 @@
-"""Drawing: one function from a description to Matplotlib, and rendering that gives the same bytes every time.
+"""From a description to a Matplotlib figure (`draw`) and to files that are the same to the byte each time (`render`).
 
 No TeX is needed (STIX fonts and mathtext), fonts are embedded as TrueType, and nothing depends on the clock.
 """
@@ -137,7 +137,7 @@ def _small(stream: io.BytesIO) -> bytes:
 
 
 def numbers_digest(figure: Description) -> str:
-    """A fingerprint of the numbers a figure shows; stored inside the files, so that a stale one can be told."""
+    """A fingerprint of the numbers a figure shows; stored in its files, so that a stale file can be recognised."""
     tables = "\n".join(panel_table(panel) for panel in figure.panels)
     return hashlib.sha256(f"{figure.name}\n{figure.caption}\n{tables}".encode()).hexdigest()
 
@@ -255,7 +255,7 @@ def _look(style: Style, colours: Sequence[str], palette: str, count: int) -> dic
 
 
 def _frame(axes: Axes, panel: Panel, points: list[tuple[float, float]]) -> None:
-    """The limits the panel asks for, otherwise room around the curves that have a say."""
+    """Set the limits: those the panel asks for, or else room around the curves that may not leave the frame."""
     linear_x, linear_y = (scale == "linear" for scale in panel.scales)
     if panel.xlim:
         axes.set_xlim(*panel.xlim)
@@ -277,7 +277,7 @@ def _frame(axes: Axes, panel: Panel, points: list[tuple[float, float]]) -> None:
 
 
 def _draw_regions(axes: Axes, regions: Regions, colours: Sequence[str]) -> list[tuple[Artist, str]]:
-    """Cells of equal winner in a row become one rectangle, so that the vector file stays small."""
+    """Neighbouring cells of a row with the same winner become one rectangle, so that the vector file stays small."""
     left, low = _edges(regions.xs), _edges(regions.ys)
     for index in range(len(regions.names)):
         boxes = []

@@ -11,7 +11,7 @@ from .draw import render
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Figure(Description):
-    """What each figure of the package is; made of the fields of `Description`."""
+    """A `Description` that draws itself in a notebook: what every figure of the package is."""
 
     def __repr__(self) -> str:
         return f"<Figure {self.name}: {self.title}>"

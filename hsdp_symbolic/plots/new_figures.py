@@ -99,7 +99,7 @@ def tightness(request: Request) -> Figure:
 
 
 def _fractions(run: Setting, *parts: int) -> tuple[int, ...]:
-    """Whole epochs at so many fortieths of the run."""
+    """The whole epochs nearest to the given fortieths of the run."""
     return tuple(sorted({max(1, round(int(run["K"]) * part / 40)) for part in parts}))
 
 
@@ -153,7 +153,7 @@ def crossing(request: Request) -> Figure:
 
 
 def _clear(crossed: list[Text], top: float) -> tuple[Text, ...]:
-    """The marks' words clear of lines: above the highest mark, above and aside of those near the axis, else below."""
+    """Labels of marks, clear of lines: above the highest mark, above and beside marks near the axis, below the others."""
     highest = max(crossed, key=lambda text: text.y, default=None)
     return tuple(
         replace(text, align="right", offset=(-3, 7))
@@ -252,7 +252,7 @@ def _least(run: Setting, grid: Mapping[str, Fraction | Array], xs: Array, ys: Ar
 
 
 def _boundaries(run: Setting, order: Fraction, steps: Array, epochs: Array) -> tuple[Line, ...]:
-    """For each step size, the epoch from which on a bound is below composition, if it is by the last epoch shown."""
+    """For each step size, the epoch from which on a bound is below composition, where there is one in the picture."""
     import numpy as np
 
     chosen: tuple[tuple[str, str, dict[str, int], Style], ...] = (

@@ -1,7 +1,7 @@
 """The paper's five figures: the curves, frames, styles and words of its source, each curve a catalogue statement.
 
-The source plots functions of its own. For whole numbers of epochs they are the statements (the ledger proves it), so
-the statements are plotted; as printed, the same formulas are joined through the fractions of an epoch pgfplots samples.
+The source plots functions of its own. At whole numbers of epochs they equal the statements (the ledger proves it), so
+the statements are plotted; as printed, their formulas are drawn through the fractions of an epoch pgfplots samples.
 """
 
 from __future__ import annotations

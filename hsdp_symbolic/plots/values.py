@@ -22,9 +22,9 @@ from .describe import Curve, Exact
 ZERO = Enclosure(Fraction(0), Fraction(0))
 DIGITS = 17
 PLOTTED_RTOL = Fraction("1e-24")
-"""Narrow enough that 17 digits do not depend on the engine, a tie apart."""
+"""Narrow enough that 17 digits do not depend on the engine, except at a tie."""
 LAST_EPOCH_TRIED = 10_000
-"""Epochs within which a crossover is looked for."""
+"""Crossovers, where a bound falls below composition, are looked for up to this epoch."""
 
 
 def values(curve: Curve, ticker: Ticker | None = None) -> list[Enclosure]:
@@ -52,7 +52,7 @@ def _find(source: str | Statement) -> Statement:
 
 
 def _on_a_grid(source: Statement, curve: Curve) -> list[Enclosure]:
-    """Upper values of a dynamic programme, all at once: one pass from the end yields every number of epochs."""
+    """Upper values of a dynamic programme: one pass, backwards from the last step, yields all numbers of epochs."""
     trained = [point for point in curve.at if point != 0 or curve.over != "K"]
     uppers = np.atleast_1d(source.numeric(curve.run, **curve.arguments, **{curve.over: trained}))
     return [ZERO] * (len(curve.at) - len(trained)) + [Enclosure(x, x) for x in map(Fraction, uppers.tolist())]
@@ -65,7 +65,7 @@ def _bound(source: str | Statement, run: Setting, arguments: tuple[tuple[str, Ex
 
 @cache
 def _continued(source: str | Statement, run: Setting, arguments: tuple[tuple[str, Exact], ...]) -> Enclosure:
-    """The closed form at a fraction of an epoch, where pgfplots evaluates it and the theorem says nothing."""
+    """The closed form at a fraction of an epoch: pgfplots evaluates it there, though the theorem says nothing of it."""
     found, chosen = _find(source), dict(arguments)
     epochs = Fraction(chosen.pop("K"))
     admitted = found._admit(run.replace(K=1), chosen)

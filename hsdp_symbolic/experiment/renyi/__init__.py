@@ -1,4 +1,4 @@
-"""Rényi divergences of the laws themselves: certified for mixtures, on a grid in one dimension, from samples."""
+"""Rényi divergences between last iterates: certified for Gaussian mixtures, on a grid, or estimated from samples."""
 
 from .estimates import Estimate, from_samples, gaussian_divergence, plug_in, rao_blackwell
 from .grids import GridValue, grid_divergence

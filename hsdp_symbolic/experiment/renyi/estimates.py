@@ -1,4 +1,4 @@
-"""The divergence estimated from chains, with a confidence interval; an error where they cannot support one."""
+"""The divergence estimated from chains, with a confidence interval; an error where there are too few to tell."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ JACKKNIFE_GROUPS = 50
 """Groups of chains for the jackknife: enough for a normal interval, few enough to be large."""
 MIN_CHAINS = 1000
 MIN_EFFECTIVE = 50
+"""Chains that must have been near a place before the density estimated there is trusted."""
 
 
 @dataclass(frozen=True)
@@ -59,10 +60,11 @@ def plug_in(first: Chains, second: Chains, alpha: float, *, level: float = 0.95)
 
 
 def rao_blackwell(first: Chains, second: Chains, alpha: float, noise: float, *, level: float = 0.95) -> Estimate:
-    """From the centres of the last update: given them, the law of the last iterate is known exactly.
+    """From the centres of the last update: given these, the law of the last iterate is a known Gaussian.
 
-    Both densities are averages of Gaussians around the centres, which are counted in bins of a fiftieth of the noise;
-    far out, where few chains have been, each tail counts as one outcome (which can only lower the divergence).
+    Averaging these laws, not samples from them, lowers the variance (Rao and Blackwell). The centres are counted in bins
+    of a fiftieth of the noise; far out, where few chains have been, each tail counts as one outcome (which can only
+    lower the divergence).
     """
     if first.centres is None or second.centres is None:
         raise ArgumentError(
@@ -177,7 +179,7 @@ def _flat(first: Chains, second: Chains, alpha: float, level: float) -> tuple[Ar
 def _require_support(p: Array, q: Array, effective: Array, alpha: float, *, most: float) -> None:
     """Refuse where more than the fraction `most` of the divergence rests on regions that hardly any chain has reached.
 
-    With the terms p^α·q^(1−α) − αp + (α−1)q, which are nonnegative, a region is judged by its part of the divergence.
+    A region's share is that of its terms p^α·q^(1−α) − αp + (α−1)q, which are nonnegative.
     """
     p, q = np.maximum(p, 1e-300), np.maximum(q, 1e-300)
     exponent = alpha * np.log(p) + (1 - alpha) * np.log(q)
@@ -205,7 +207,7 @@ def _jackknife(statistic: Callable[[Array, Array], float], ps: Array, qs: Array,
 
 
 def _from_jackknife(whole: float, left_out: list[float], method: str, level: float, samples: int) -> Estimate:
-    """The bias-corrected value and its interval; the divergence is not negative, so neither is the interval."""
+    """The jackknife's bias-corrected value and interval, cut off at 0, below which no divergence is."""
     parts = np.array(left_out)
     count = len(parts)
     value = count * whole - (count - 1) * parts.mean()

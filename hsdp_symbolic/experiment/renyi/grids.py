@@ -25,17 +25,20 @@ class GridValue:
 
 
 def grid_divergence(experiment: Experiment, alpha: float, *, points_per_noise: float = 2.0) -> GridValue:
-    """R_α between the last iterates on the two datasets, both ways round taken, for any loss in one dimension.
+    """R_α between the last iterates on the two datasets, the larger of both directions, for any loss in one dimension.
 
     Densities are propagated exactly as the algorithm does: the update maps them, the noise convolves them, and a random
     batch mixes the two. Batches must differ only in whether they hold the record (all other records equal), and the
-    start must be a point. The error is the change when the grid is refined by a half and widened.
+    start must be a point. The error is the change when the grid is made half as fine again and wider.
     """
     if not isinstance(alpha, (int, float)) or isinstance(alpha, bool) or not 1 < alpha < math.inf:
         raise ArgumentError("alpha", alpha, "the order must exceed 1", "give a finite number > 1")
     if experiment.dimension != 1 or experiment.background is None or callable(experiment.start):
         raise ArgumentError(
-            "experiment", experiment.scheme, "needs one dimension, equal other records and a point start", "simulate it"
+            "experiment",
+            experiment.scheme,
+            "needs one dimension, equal other records and a point start",
+            "use simulate",
         )
     start = float(np.asarray(experiment.start).ravel()[0])
     coarse, fine = (

@@ -1,4 +1,4 @@
-"""The divergence of two Gaussian mixtures, certified: exact endpoints, the truth inside."""
+"""The divergence of two Gaussian mixtures, certified: an interval with exact endpoints that contains the truth."""
 
 from __future__ import annotations
 
@@ -55,11 +55,12 @@ def mixture_divergence(
 ) -> Enclosure:
     """R_α(first ‖ second), enclosed: the trapezoidal rule with its error, and the tails left out, bounded.
 
-    With all means of `second` within r of the origin and V the variance, |f(x + ia)| ≤ e^(a²/2V)·cos(ar/V)^(1−α)·f(x)
-    for the integrand f = p^α·q^(1−α) and ar/V < π/2; with the same for half the range of the means of `first`, neither
-    density has a zero in that strip. So the rule with step h errs by at most the fraction
-    δ = 2e^(a²/2V)cos(ar/V)^(1−α)/(e^(2πa/h) − 1) (Trefethen & Weideman 2014, Theorem 5.1). By Jensen q is at least a
-    Gaussian at its mean, times e^(−variance of means/2V), which bounds f by Gaussians beyond the last nodes.
+    Let p and q be the densities, f = p^α·q^(1−α) the integrand, V the variance, all means of `second` within r of the
+    origin, and a the half-width of a strip around the real axis. If ar/V < π/2, |f(x + ia)| is at most
+    e^(a²/2V)·cos(ar/V)^(1−α)·f(x); with the same for half the range of the means of `first`, neither density has a zero
+    in the strip. So the rule with step h errs by at most the fraction δ = 2e^(a²/2V)cos(ar/V)^(1−α)/(e^(2πa/h) − 1)
+    (Trefethen & Weideman 2014, Theorem 5.1). By Jensen q is at least a Gaussian at its mean, times
+    e^(−variance of means/2V), which bounds f by Gaussians beyond the last nodes.
 
     >>> one, two = (Mixture.of([mean], 1) for mean in ("1/2", 0))
     >>> Fraction(3, 8) in mixture_divergence(3, one, two)
@@ -88,7 +89,7 @@ def mixture_divergence(
 
 
 def _standard(mixture: Mixture) -> Mixture:
-    """The same up to scale: equal means merged, in order, and a variance between 1/4 and 4 (a power of 4 taken out)."""
+    """The mixture on another scale: equal means merged, sorted; a variance from 1/4 to 4 (a power of 4 taken out)."""
     size = mixture.variance.numerator.bit_length() - mixture.variance.denominator.bit_length()
     unit = Fraction(2) ** (size // 2)
     weights: dict[Fraction, Fraction] = {}
@@ -144,7 +145,7 @@ class _Rule:
         return low, high
 
     def divergence(self) -> Enclosure:
-        """What the sum and its errors say of R_α."""
+        """R_α, enclosed by the sum and the bounds on its errors."""
         missed, tail = self._fraction_missed(), self._tail()
         if missed + tail > Fraction(1, 2):
             raise Unbounded
