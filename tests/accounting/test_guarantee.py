@@ -336,7 +336,7 @@ def test_other_invalid_runs(changes, message):
         ({"scheme": "random"}, "no such way of making batches"),
         ({"neighbouring": "add_remove"}, "no statement for shuffle covers it"),
         ({"neighbouring": "zero_out"}, "no such relation"),
-        ({"orders": []}, "no order at all"),
+        ({"orders": []}, "an empty list"),
         ({"orders": "2,3"}, "not a list of orders"),
         ({"orders": 2}, "not a list of orders"),
         ({"conversion": "worst"}, "no such conversion"),
