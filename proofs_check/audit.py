@@ -1,4 +1,4 @@
-"""What is not plainly right, the whole story of one item, the errata note and the ledger page: views of the entries."""
+"""`hsdp audit`, `hsdp errata` and LEDGER.md: what is not plainly right, the story of one item, the full table."""
 
 from __future__ import annotations
 

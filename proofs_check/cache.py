@@ -31,8 +31,9 @@ from .store import Store
 
 _PACKAGES = (Path(hsdp_symbolic.__file__).parent, Path(__file__).parent)
 _PAUSE = 10.0
-"""Seconds between savings: a run that is killed loses no more."""
+"""Seconds between saves: a run that is killed loses no more than this."""
 _MOST_MUTANTS = 10**6
+"""Far more than any check has: a record that claims more is not ours."""
 
 
 def fingerprint() -> str:
@@ -57,7 +58,7 @@ _AS_LOADED = _sources()
 
 
 def _versions() -> list[str]:
-    """What the sources run on, with the kind of integers that SymPy and mpmath have found to compute with."""
+    """What the sources run on, with the integer types that SymPy and mpmath compute with."""
     return [
         f"{sys.implementation.name} {sys.version} optimize={sys.flags.optimize} {platform.machine()}",
         f"sympy {sympy.__version__} {GROUND_TYPES}",
@@ -76,6 +77,7 @@ class Memory:
         self._store = Store(fingerprint(), _has_shape)
         self._known: dict[str, dict[str, Any]] = {} if fresh or _edited() else self._store.read()
         self._untold: set[str] = set()
+        """Labels of derivations with a step that has no key, so that what they amount to is not remembered."""
         self._saved, self._changed = time.monotonic(), False
         if self._store.damaged:
             _say("the file of remembered verdicts is damaged or not ours: ignored")
@@ -111,10 +113,10 @@ class Memory:
         return entry
 
     def conclude(self, entries: Iterable[Entry]) -> None:
-        """Remember what whole derivations amount to, so that they can be listed without being written.
+        """Remember the verdict of whole derivations, so that they can be listed without building their steps.
 
-        `entries` must have every step of a derivation they have one of. What claims a derivation makes follows from
-        the sources, and those are in the fingerprint that every record is signed with.
+        `entries` must have all steps of each derivation of which they have any. What claims a derivation makes follows
+        from the sources, and those are in the fingerprint that every record is signed with.
         """
         steps: dict[str, list[str]] = {}
         for entry in entries:
@@ -155,7 +157,7 @@ def _derivation(label: str) -> str:
 
 
 def _edited() -> bool:
-    """Whether files have changed under the running code: then neither fits the other's verdicts."""
+    """Whether files have changed since this process loaded them: then they and the running code do not match."""
     return _sources() != _AS_LOADED
 
 

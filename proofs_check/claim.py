@@ -32,7 +32,7 @@ class Claim:
     items: tuple[str, ...] = ()
     """Items of the inventory this claim is about."""
     consequence: Consequence = ""
-    """For what is not plainly right: what follows from it."""
+    """What follows from it, where the paper is not plainly right."""
     derives: bool = False
     """Whether it is a step of the statement's own derivation."""
 
@@ -57,7 +57,7 @@ class Note:
 
 @dataclass(frozen=True)
 class Control:
-    """The negative control of one claim: how many mutants were tried and which were not rejected."""
+    """The negative control of one claim: how many wrong versions of it (mutants) were tried, and which survived."""
 
     tried: int
     survivors: tuple[str, ...]

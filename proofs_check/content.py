@@ -20,15 +20,15 @@ from sympy.core.singleton import Singleton
 from sympy.logic.boolalg import Boolean
 
 COVERED = ("hsdp_symbolic", "proofs_check", "sympy", "fractions", "builtins")
-"""Where classes may come from: what is outside is not in the fingerprint, and may change behind our back."""
+"""Packages whose classes may occur: others are not in the fingerprint (`cache.py`), and may change unnoticed."""
 
 
 class NoKey(Exception):
-    """Something in a claim whose content cannot be told; its verdict is not remembered."""
+    """A claim has a part that cannot be hashed, so its verdict is not remembered."""
 
 
 def key_of(claim: object) -> str | None:
-    """The claim's key; None for a claim with a part that has no telling content, which is then decided every time."""
+    """The claim's key; None if a part of it cannot be hashed: such a claim is decided every time."""
     try:
         tree = _Content().of(claim)
     except NoKey:

@@ -57,7 +57,7 @@ class Item:
 
 
 Found = tuple[int, int, list[Item]]
-"""From where to where the prose is taken up, and the items found there."""
+"""Where a stretch of the source begins and ends, and the items found in it; it is no longer prose."""
 
 
 def read(text: str) -> list[Item]:
@@ -75,6 +75,8 @@ def dump(items: list[Item]) -> str:
 
 
 class _Reader:
+    """Finds the items of one LaTeX source, kind by kind; what is left of the prose is read sentence by sentence."""
+
     def __init__(self, text: str) -> None:
         body = text[text.index(r"\begin{document}") :] if r"\begin{document}" in text else text
         self._first_line = text[: len(text) - len(body)].count("\n") + 1

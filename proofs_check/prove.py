@@ -261,6 +261,8 @@ class _Piece:
 
 
 class _Prover:
+    """Decides pieces of a box, and cuts those it cannot decide."""
+
     def __init__(self, inequality: Inequality, engine: str) -> None:
         self._claim, self._name = inequality, engine
         self._engine: Engine = ENGINES[engine](PRECISION)

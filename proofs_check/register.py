@@ -1,6 +1,6 @@
 """The register: which claims and notes each part of `proofs_check.claims` makes, so that one is built without the rest.
 
-`register.json` is written from the claims themselves by `python -m proofs_check.register`, and a test does that again.
+`python -m proofs_check.register` writes `register.json` from the claims themselves, and a test compares the two.
 What it says of a part is used only as long as the part's source and the catalogue's labels are what it was written for;
 a part that has changed since is built whole.
 """
@@ -43,7 +43,7 @@ PARTS = (
 
 @dataclass(frozen=True)
 class Row:
-    """What can be asked for of a claim: its name, the statement it is about, and items of the inventory."""
+    """What a claim can be found by: its name, the statement it is about, and its items of the inventory."""
 
     id: str
     label: str

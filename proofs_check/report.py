@@ -1,4 +1,4 @@
-"""`hsdp verify`: run the ledger, show progress, print the table of verdicts."""
+"""`hsdp verify`: decide every claim of the ledger, show progress, print the table of verdicts."""
 
 from __future__ import annotations
 

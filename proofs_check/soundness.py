@@ -30,7 +30,7 @@ TRUTH_RTOL = Fraction(1, 10**45)
 
 @dataclass
 class Tally:
-    """What came out: effective cases, and settings without one, per statement; violations in words."""
+    """What came out: cases compared, by statement; cases refused, by error; settings outside hypotheses; violations."""
 
     effective: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
@@ -116,7 +116,7 @@ def faults_at(found: Statement, run: Setting, extra: dict[str, Exact]) -> str:
 
 
 def _rounding(double: float, truth: Enclosure, *, up: bool) -> str:
-    """What is wrong with the double; it must be on its side of the truth, and near."""
+    """What is wrong with a rounded double, which must be on its side of the truth, and near; empty if nothing is."""
     edge = truth.lo if up else truth.hi
     far = Fraction(math.nextafter(math.inf, 0))
     if math.isinf(double):
@@ -129,7 +129,7 @@ def _rounding(double: float, truth: Enclosure, *, up: bool) -> str:
 
 
 def _draw(rng: random.Random, found: Statement) -> dict[str, Exact]:
-    """A value for every letter a statement needs, log-uniform, with its limits (and hypotheses) mostly respected."""
+    """A value for every letter a statement needs, log-uniform, mostly within its limits and hypotheses."""
 
     def between(low: float, high: float) -> Fraction:
         return Fraction(repr(math.exp(rng.uniform(math.log(low), math.log(high)))))
@@ -187,7 +187,7 @@ _SLOW: dict[str, dict[str, float]] = {
     "control:without_replacement": {"batches": 30, "epochs": 10, "cost": 1e3},
     "control:reshuffle": {"batches": 30, "epochs": 10, "cost": 1e3},
 }
-"""Limits for what mpmath sums or iterates term by term; all other letters, and statements, roam freely."""
+"""Limits for statements that mpmath sums or iterates term by term; everything else is drawn from the whole domain."""
 
 
 def _split(case: dict[str, Exact]) -> tuple[Setting, dict[str, Exact]]:

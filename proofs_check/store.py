@@ -24,9 +24,9 @@ from hsdp_symbolic.files import write_atomically
 
 SECRET_BYTES = 32
 LARGEST = 2**26
-"""Bytes of a store that we are ready to read; ours have less than one in a hundred of that."""
+"""Bytes of the largest store that is read; ours have less than a hundredth of that."""
 KEPT = 3
-"""Stores of how many versions are kept, the newest first."""
+"""How many versions' stores are kept: the newest ones."""
 
 _OURS = re.compile(r"(remembered|ledger|verdicts)-[0-9a-f]{16}\.json")
 """Names of stores, now and in version 0.1."""
@@ -78,7 +78,7 @@ class Store:
             pass  # a memory that cannot be written is no reason to fail
 
     def _is_ours(self, key: str, entry: object) -> bool:
-        """Shape first: what has it is small and shallow, and can be signed without fear."""
+        """Whether we wrote an entry. Shape first: what has it is small and shallow, and safe to sign."""
         if not isinstance(entry, dict) or set(entry) != {"record", "signature"} or not self._shape(entry["record"]):
             return False
         given = entry["signature"]

@@ -1,7 +1,7 @@
 """`HiddenStateAccountant`: the accountant as an object that is told of every step, in the shape Opacus users know.
 
-Guarantee: `get_epsilon` never returns less than the true ε of the bound it uses for the steps it was told of, and
-whatever a hidden-state bound does not cover raises: a parameter that changes in mid-run, a step after a release.
+Guarantee: `get_epsilon` never returns less than the exact ε of the bound it uses, for the steps it was told of. What no
+hidden-state bound covers raises: a parameter that changes in mid-run, a step after a release.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _WHAT_COMPOSES = (
 
 
 class DoesNotCompose(ArgumentError):
-    """What was done is outside every hidden-state bound; the message says what to do instead."""
+    """No hidden-state bound covers what was done; the message says what to do instead."""
 
     def __init__(self, argument: str, value: object, problem: str) -> None:
         super().__init__(argument, value, problem, _WHAT_COMPOSES)
@@ -46,11 +46,11 @@ class DoesNotCompose(ArgumentError):
 class HiddenStateAccountant:
     """Counts the steps of one training run and gives its certified ε.
 
-    What a step does not say is said here: how batches are made (`scheme`), the dataset's size `n` and the `batch_size`
-    (for Poisson sampling the sample rate will do), the clip norm (`max_grad_norm` or `clip_norm`), what becomes of
-    records that fill no batch (`leftover`, and then the `divisor`), and what hidden-state bounds need besides:
-    `learning_rate`, `weight_decay` and the `loss`, as for `training_run`. These hold for the whole run. With
-    `released=True` every iterate may be seen, and composition alone is used.
+    What holds for the whole run is given here: how batches are made (`scheme`), the dataset's size `n` and the
+    `batch_size` (for Poisson sampling the sample rate of the steps is enough), the clip norm (`max_grad_norm` or
+    `clip_norm`), what becomes of records that fill no batch (`leftover`, and then the `divisor`), and what hidden-state
+    bounds need besides: `learning_rate`, `weight_decay` and the `loss`, as for `training_run`. With `released=True`
+    every iterate may be seen, and composition alone is used.
 
     >>> from hsdp_symbolic.accounting import logistic
     >>> accountant = HiddenStateAccountant(
@@ -139,7 +139,7 @@ class HiddenStateAccountant:
         self.history.append((noise_multiplier, sample_rate, 1))
 
     def release(self) -> None:
-        """The current iterate is made public. It is the last: unless `released=True`, a later step raises."""
+        """The current iterate is made public. It ends the run: unless `released=True`, a later step raises."""
         if not len(self):
             raise ArgumentError("release", 0, "no step was made yet", "call step() first; the start is public anyway")
         self._released_after = len(self)
@@ -188,7 +188,7 @@ class HiddenStateAccountant:
         return MECHANISM
 
     def state_dict(self, destination: MutableMapping[str, object] | None = None) -> MutableMapping[str, object]:
-        """The history, for a checkpoint; the facts given at construction are not part of it, but are compared."""
+        """The history, for a checkpoint, and what the accountant was constructed with, to be compared on loading."""
         found: MutableMapping[str, object] = OrderedDict() if destination is None else destination
         found["history"] = deepcopy(self.history)
         found["mechanism"] = self.mechanism()
@@ -197,7 +197,7 @@ class HiddenStateAccountant:
         return found
 
     def load_state_dict(self, state_dict: Mapping[str, object]) -> None:
-        """Restore a history saved by an accountant of the same facts, or raise."""
+        """Restore a history saved by an accountant that was constructed alike, or raise."""
         history, mechanism, facts, released_after = _saved(state_dict)
         if mechanism != self.mechanism():
             raise ArgumentError(
@@ -231,7 +231,7 @@ class HiddenStateAccountant:
         }
 
     def _refuse(self) -> Refuse | None:
-        """What rules out statements about a hidden state, where every iterate is released."""
+        """Where every iterate is released, the rule that refuses hidden-state statements."""
         return _hidden if self.released else None
 
     def _batches(self) -> int:
@@ -290,7 +290,7 @@ class HiddenStateAccountant:
         return run
 
     def _check_rate(self, sample_rate: object) -> None:
-        """A sample rate that is not the one of `n` and `batch_size` means that the batches are not what was said."""
+        """Refuse a sample rate other than that of `n` and `batch_size`: the batches are then not what was said."""
         rate, usual = exact_rate(sample_rate), self._usual_rate()
         if usual is None:
             return
@@ -304,17 +304,19 @@ class HiddenStateAccountant:
 
 
 def _hidden(found: Statement) -> str:
+    """Rules out statements about runs of which only the last iterate is seen."""
     return "every iterate may be seen" if needs_hidden_state(found) else ""
 
 
 def _nothing(found: Statement) -> str:
+    """Rules out every statement, so that `bounds_for` looks at the run and at nothing else."""
     return "only the facts of the run are looked at"
 
 
 def _saved(state_dict: object) -> tuple[list[object], str, Mapping[str, object], int | None]:
-    """History, mechanism, facts and what was released, of a saved accountant that may be damaged."""
+    """History, mechanism, facts and what was released, from a saved accountant that may be damaged."""
     if not isinstance(state_dict, Mapping) or not {"history", "mechanism"} <= state_dict.keys():
-        raise ArgumentError("state_dict", state_dict, "no saved accountant", "pass what state_dict() returned")
+        raise ArgumentError("state_dict", state_dict, "not a saved accountant", "pass what state_dict() returned")
     history, mechanism = state_dict["history"], state_dict["mechanism"]
     facts, released_after = state_dict.get("facts"), state_dict.get("released_after")
     for name, value, shape in (
@@ -332,6 +334,8 @@ def _saved(state_dict: object) -> tuple[list[object], str, Mapping[str, object],
 def _entry(entry: object) -> tuple[object, object, int]:
     """One entry of a history that may have been written by others."""
     if not isinstance(entry, (tuple, list)) or len(entry) != 3:
-        raise ArgumentError("history", entry, "no entry of a history", "give (noise_multiplier, sample_rate, steps)")
+        raise ArgumentError(
+            "history", entry, "not an entry of a history", "give (noise_multiplier, sample_rate, steps)"
+        )
     noise, rate, steps = entry
     return noise, rate, admit_count("steps", steps)

@@ -1,4 +1,4 @@
-"""`compare`: all bounds for one run over the number of epochs, and where the smallest changes hands."""
+"""`compare`: all bounds for one run over the number of epochs, and where another becomes the smallest."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ class Comparison:
     does_not_apply: tuple[tuple[str, str], ...]
     update: str = ""
     assumed_by_you: tuple[str, ...] = ()
-    """Of the update of the run, where a hidden-state bound is among the curves."""
+    """What you vouch for in the update of the run, if a hidden-state bound is among the curves."""
     note: str = ""
-    """Why none is, if none is; and what would help, if that is known."""
+    """Why no hidden-state bound is among the curves, if none is; `helps` says what would help, if known."""
     helps: str = ""
 
 
@@ -73,7 +73,7 @@ def compare(
     """
     told = as_run(run)
     if isinstance(run, TrainingRun) and run.steps is not None:
-        raise ArgumentError("steps", run.steps, "no whole number of epochs", "give epochs")
+        raise ArgumentError("steps", run.steps, "not a whole number of epochs", "give epochs")
     probability = admit_delta(delta)
     wanted = admit_orders(orders)
     goal = Goal("epsilon", probability)
@@ -111,10 +111,10 @@ def compare(
 def _epochs(setting: Setting, epochs: Iterable[int] | None) -> list[int]:
     if epochs is not None:
         if not isinstance(epochs, Iterable):
-            raise ArgumentError("epochs", epochs, "no list of numbers", "give a list such as [1, 10, 100]")
+            raise ArgumentError("epochs", epochs, "not a list of numbers", "give a list such as [1, 10, 100]")
         found = sorted({admit_count("epochs", K) for K in epochs})
         if not found:
-            raise ArgumentError("epochs", epochs, "no number of epochs", "give a list such as [1, 10, 100]")
+            raise ArgumentError("epochs", epochs, "an empty list", "give a list such as [1, 10, 100]")
         return found
     if "K" not in setting:
         raise ArgumentError("K", None, "neither the run nor the call says how many epochs", "give epochs=[1, 10, 100]")

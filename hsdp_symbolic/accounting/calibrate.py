@@ -29,8 +29,9 @@ TOLERANCE = 1e-6
 """How far below the target the certified ε may stay, for continuous parameters; relative to a target below 1."""
 SOLVABLE = ("noise_multiplier", "sigma", "K", "b", "lam")
 _WIDEST = 300.0
-"""Noise is sought between 10^−300 and 10^300 times the unit."""
+"""Noise is sought between 10^−300 and 10^300."""
 _SCAN = 48
+"""Values of λ that are tried over twelve powers of ten."""
 SMALLEST_TARGET = Fraction(1, 10**100)
 
 Make = Callable[[Fraction | int], TrainingRun]
@@ -120,7 +121,7 @@ def _maker(run: Setting | TrainingRun | None, solve_for: str, parameters: dict[s
         if parameters:
             raise ArgumentError("run", run, "give a Setting, or keywords, not both", "see help(calibrate)")
         if not isinstance(told.update, Unclipped):
-            raise ArgumentError("run", run, "its noise was made from keywords", "give the keywords instead")
+            raise ArgumentError("run", run, "it was made from keywords", "give the keywords instead")
         if solve_for == "noise_multiplier":
             raise ArgumentError("solve_for", solve_for, "a Setting has sigma instead", "use solve_for='sigma'")
         changes = "sigma_squared" if solve_for == "sigma" else solve_for
@@ -143,6 +144,8 @@ def _maker(run: Setting | TrainingRun | None, solve_for: str, parameters: dict[s
 
 @dataclass(frozen=True)
 class _Problem:
+    """A target, and the certified guarantee as a function of the parameter solved for."""
+
     solve_for: str
     target: Fraction
     certified: Callable[[Fraction | int], Guarantee]
@@ -300,7 +303,10 @@ class _Problem:
             most = (1 / setting["eta"] - (setting["beta"] - setting["lam"]) / 2) * near
         if most <= 0:
             raise ArgumentError(
-                "eta", setting["eta"], f"no loss of smoothness beta = {setting['beta']} bears it", "choose eta < 2/beta"
+                "eta",
+                setting["eta"],
+                f"too long a step for a loss of smoothness beta = {setting['beta']}",
+                "choose eta < 2/beta",
             )
 
         def at(exponent: float) -> Fraction:

@@ -1,6 +1,6 @@
-"""Which statements bound a run: every one in the catalogue whose batches are made that way, and those that imply one.
+"""Which statements bound a run: all whose batches are made the same way, and some from which such a bound follows.
 
-A statement joins by having a `scheme`; nothing here names the theorems, so that new ones are found by themselves.
+What decides is the `scheme` of a statement. Nothing here names a theorem, so a new one is found without being added.
 """
 
 from __future__ import annotations
@@ -28,11 +28,14 @@ if TYPE_CHECKING:
 MOST_BATCHES_TRIED = 1000
 """Where it is not proved which batch is the worst, all are tried, up to this number."""
 NEGLIGIBLE = Fraction(1, 2**100)
+"""An enclosure of α·R need not be narrower than this."""
 LONG_MEAN = 10**4
+"""Batches beyond which a mean over all of them is faster in the certified view than in float64."""
 LONGEST_RECURSION = 5 * 10**4
+"""Steps that a recursion may take before it is refused, unless it settles."""
 _AVAILABLE = frozenset({letter.name for letter in PARAMETERS} | {"alpha", "j0"})
 _BOUNDS_A_RUN = ("theorem", "corollary", "baseline")
-"""Kinds of statement that do; a law is of one loss, and an equation may be about one epoch."""
+"""Kinds of statement that bound a run; a law is about one loss, and an equation may be about one epoch."""
 QUASI_CONVEX = "a random order costs no more than the worst fixed one (Rényi divergence is quasi-convex)"
 ANY_ORDER = "composition holds whatever the order of the batches"
 POISSON_TOO = "a Poisson batch also holds the record with probability b/n, independently of the rest"
@@ -53,7 +56,7 @@ class Bound:
     neighbouring: Neighbouring
     why: str = ""
     rtol: Fraction | None = None
-    """The relative width of an enclosure, for what is computed on a grid."""
+    """The relative width to enclose R_α to, for what is computed on a grid; None for the default of the statement."""
 
     @property
     def label(self) -> str:
@@ -76,7 +79,7 @@ class Bound:
 
     @property
     def sketched(self) -> bool:
-        """Whether `numeric` is a sketch, of which a look over few orders is cheaper."""
+        """Whether `numeric` is a sketch (`effort.sketch`), which is cheaper over fewer orders."""
         return is_long(self.statement)
 
     def enclose(self, alpha: Fraction) -> Enclosure:
@@ -90,7 +93,7 @@ class Bound:
         return Enclosure(self.scale * max(each.lo for each in found), self.scale * max(each.hi for each in found))
 
     def numeric(self, alphas: Array) -> Array:
-        """R_α in float64, for looking around; infinite where the statement says nothing or a double does not do."""
+        """R_α in float64, for the search; infinite where the statement says nothing or doubles do not suffice."""
         import numpy as np
 
         if self._is_long_mean:
@@ -117,7 +120,7 @@ class Bound:
 
     @property
     def _is_long_mean(self) -> bool:
-        """Whether float64 would go through more batches one by one than the certified view, which need not."""
+        """Whether float64 would add up very many batches one by one, which the certified view need not do."""
         every_term = any(node.doubles_take_every_term for node in self.statement.functions)
         return every_term and self.setting["n"] // self.setting["b"] > LONG_MEAN
 
@@ -159,7 +162,7 @@ def check_neighbouring(scheme: Scheme, neighbouring: object) -> Neighbouring:
 def statements_of(scheme: Scheme, released: Released | None = None) -> tuple[Statement, ...]:
     """The upper bounds stated for `scheme`, as functions of a setting, an order and a batch; their proofs stand.
 
-    With `released`, only those that let so many iterates be seen; no other is derived.
+    With `released`, only those that hold when these iterates may be seen; no other is derived.
     """
     found = (statement(label) for label in labels() if scheme_of(label) == scheme and _may_bound(label, released))
     wanted = (each for each in found if _bounds_a_run(each) and released in (None, each.released))
@@ -167,7 +170,7 @@ def statements_of(scheme: Scheme, released: Released | None = None) -> tuple[Sta
 
 
 def _may_bound(label: str, released: Released | None) -> bool:
-    """Whether what is recorded of a statement leaves it a candidate; once derived, it is asked itself."""
+    """Whether a statement may qualify, by what is recorded of it; `_bounds_a_run` asks the statement itself."""
     about = described(label)
     return about["kind"] in _BOUNDS_A_RUN and released in (None, about["released"])
 
@@ -198,7 +201,7 @@ def covering(scheme: Scheme, neighbouring: Neighbouring) -> Iterator[tuple[State
 def apply(found: Statement, why: str, setting: Setting, steps: int | None, effort: Effort = NORMAL) -> Bound:
     """`found` for this run, or an error that says why it does not apply, `TooMuchWork` if the `effort` forbids it.
 
-    `steps` is given unless it is K·n/b.
+    `steps` is None where the run is K whole epochs.
     """
     for name in found.needs:
         letter = "sigma2" if name == "sigma" else name
@@ -217,7 +220,7 @@ def apply(found: Statement, why: str, setting: Setting, steps: int | None, effor
 
 
 def _partial_epochs(found: Statement, setting: Setting, steps: int) -> tuple[Setting, Fraction]:
-    """A setting of whole epochs, and by what to multiply its bound, for `steps` that end within an epoch."""
+    """For a number of steps: a setting of whole epochs, and what to multiply its bound by."""
     from ..symbols import K
 
     batches = int(setting["n"] // setting["b"]) if found.scheme is not Scheme.FULL_BATCH else 1
@@ -236,7 +239,7 @@ def _partial_epochs(found: Statement, setting: Setting, steps: int) -> tuple[Set
 
 
 def _check_length(found: Statement, setting: Setting) -> None:
-    """Refuse a recursion that neither ends nor settles, at the rate of ηλ a step, within a reasonable time."""
+    """Refuse a recursion that, at the rate of ηλ a step, neither ends nor settles within a reasonable time."""
     if any(node.is_recursion for node in found.functions):
         steps = int(setting["K"] * (1 if found.scheme is Scheme.FULL_BATCH else setting["n"] // setting["b"]))
         if steps > LONGEST_RECURSION and setting["eta"] * setting["lam"] * LONGEST_RECURSION < 20:
@@ -259,7 +262,7 @@ def _places(found: Statement, setting: Setting) -> tuple[Mapping[str, int], ...]
 
 
 def _worst_places(found: Statement, last: int) -> Sequence[int] | None:
-    """The batches that can be worst by the proved trend of the statement in j0; None if it is unknown."""
+    """The batches that can be worst, by the proved trend of the statement in j0; None if no trend is proved."""
     from sympy import Eq, Piecewise
 
     from ..evaluate.trend import trend

@@ -1,7 +1,7 @@
 """Rényi divergence of one order → (ε, δ), rounded upwards.
 
-Guarantee: `epsilon_at` and `delta_at` return brackets whose upper end is never below the formula's true value, and
-every order α > 1 gives a valid guarantee, so the choice of the order needs no certificate.
+Guarantee: `epsilon_at` and `delta_at` return brackets whose upper end is never below the formula's exact value. Every
+order α > 1 gives a valid guarantee, so how an order was chosen needs no certificate.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Form = Literal["best", "mironov2017"]
 FORMS: Mapping[str, str] = {"best": "conversion:epsilon", "mironov2017": "conversion:mironov2017"}
 _ATOL = Fraction(1, 2**120)
-"""ε may be exactly 0; far below any ε of interest, and far above the working precision."""
+"""The absolute width an enclosure of ε may have, for where ε is exactly 0: far below any ε of interest."""
 
 
 def admit_delta(value: object) -> Fraction:
@@ -76,7 +76,7 @@ def program_of(label: str) -> Program:
 
 @cache
 def log_delta_program() -> Program:
-    """log δ, whose exponential conversion:delta is: no double overflows."""
+    """The logarithm of conversion:delta, which overflows no double."""
     from ..evaluate.program import compile_expression
     from ..paper.conversion import log_delta
 
@@ -120,7 +120,7 @@ def delta_at(R: object, *, order: object, epsilon: object) -> Enclosure:
     """
     values = {"alpha": _finite_order("order", order), "epsilon": admit_epsilon("epsilon", epsilon)}
     found = _bracket_of(R)
-    if _bracket(log_delta_program(), found, _ATOL, **values)[0] >= 0:  # e^x of a huge x is never asked for
+    if _bracket(log_delta_program(), found, _ATOL, **values)[0] >= 0:  # so that e^x is never computed for a huge x
         return Enclosure(Fraction(1), Fraction(1))
     low, high = _bracket(program_of("conversion:delta"), found, Fraction(0), **values)
     return Enclosure(min(low, Fraction(1)), min(high, Fraction(1)))
@@ -135,7 +135,7 @@ class Goal:
 
     seeks: Literal["epsilon", "delta"]
     given: Fraction
-    """As given, or the double it is reported as where that is smaller: what holds there holds for larger ones."""
+    """As given, or the nearest double where that is smaller: a guarantee at a smaller δ (or ε) holds at larger ones."""
     conversion: Form = "best"
 
     def __post_init__(self) -> None:
@@ -144,7 +144,7 @@ class Goal:
 
     @property
     def knows(self) -> str:
-        """The letter that is given."""
+        """The name of what is given."""
         return "delta" if self.seeks == "epsilon" else "epsilon"
 
     def reported(self) -> float:

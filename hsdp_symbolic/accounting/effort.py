@@ -1,4 +1,7 @@
-"""Bounds that take long, a dynamic programme or a long sum of moments: which are worth it, and a sketch of them."""
+"""Bounds that take long to compute (dynamic programmes, long sums of moments): which are attempted, and their sketches.
+
+A sketch is a quick look in doubles, right to a few per cent: enough to choose an order, or to see that a bound loses.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ if TYPE_CHECKING:
 
 
 LOOSE = Fraction(1, 4)
-"""A certificate that may be as wide as this takes the first grid, which does better by far."""
+"""A certificate that may be this wide, relatively, is made on the first, coarsest grid, which does far better."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,7 @@ EFFORTS = {
     "normal": Effort("normal", 12_000, 0, 4_000_000),
     "thorough": Effort("thorough", 30_000, 30_000, 8_000_000),
 }
-"""Within a second; within ten or twenty; within minutes."""
+"""They take about a second; ten or twenty seconds; minutes."""
 NORMAL = EFFORTS["normal"]
 
 
@@ -46,7 +49,9 @@ class TooMuchWork(ArgumentError):
     """A statement that would take longer than the effort asked for."""
 
     def __init__(self, effort: Effort, work: int, most: int, unit: str, remedy: str) -> None:
-        super().__init__("effort", effort.name, f"about {work:,} {unit}, where it goes up to {most:,}", remedy)
+        super().__init__(
+            "effort", effort.name, f"it takes about {work:,} {unit}, and this effort allows {most:,}", remedy
+        )
 
 
 def admit_effort(effort: object) -> Effort:
@@ -58,12 +63,12 @@ def admit_effort(effort: object) -> Effort:
 
 
 def rank(found: Statement) -> int:
-    """Closed forms (0) come before sums and recursions (1), and those before what is sketched first (2, 3)."""
+    """How early it is tried: closed forms (0), then sums and recursions (1), then what is sketched first (2, 3)."""
     return max((node.rank for node in found.functions), default=0)
 
 
 def is_long(found: Statement) -> bool:
-    """Whether its order is looked for by a sketch."""
+    """Whether its order is chosen by a sketch."""
     return rank(found) >= 2
 
 
@@ -75,12 +80,12 @@ def check_work(found: Statement, setting: Setting, effort: Effort) -> None:
     work, budget = long.work, long.kind.budget
     if work > getattr(effort, budget):
         stronger = next((name for name, each in EFFORTS.items() if work <= getattr(each, budget)), None)
-        remedy = f"use effort {stronger!r}" if stronger else f"ask {found.label} itself, or take fewer steps"
+        remedy = f"use effort {stronger!r}" if stronger else f"evaluate {found.label} by itself, or take fewer steps"
         raise TooMuchWork(effort, work, getattr(effort, budget), long.kind.unit, remedy)
 
 
 def certified_width(found: Statement, setting: Setting, effort: Effort) -> Fraction | None:
-    """How closely to certify it, relatively; None for what the statement itself says."""
+    """The relative width to certify it to; None for the default of the statement."""
     long = _LongStatement(found, setting) if is_long(found) else None
     if long is None or long.kind.certified_as_asked:
         return None

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 class Considered:
     """One statement that covers the scheme, and what became of it.
 
-    `value` is certified, or None; a statement that is skipped would have taken longer than the effort asked for.
+    `value` is certified, or None. A statement is skipped if it would take longer than the effort asked for allows.
     """
 
     label: str
@@ -58,9 +58,9 @@ class Guarantee:
     """(ε, δ)-differential privacy of a run, certified.
 
     The number asked for (`epsilon`, or `delta`) is never below the true value of the bound used; `lower` is the lower
-    end of its enclosure. The two differ by rounding only, or by the grid of a dynamic programme (below 1e-3 of ε, but
-    for long ones; `effort="thorough"` refines it). `minimum`, if asked for, is a certified lower bound on
-    what any order could have given with this bound. `update` says why the update of the run meets what the bound asks
+    end of its enclosure. The two differ by rounding only, or by the grid of a dynamic programme (below 1e-3 of ε unless
+    the run is long; `effort="thorough"` refines it). `minimum`, if asked for, is a certified lower bound on what any
+    order could have given with this bound. `update` says why the update of the run meets what the bound asks
     for, `assumed_by_you` what of that is the user's own word. Where composition is used, `note` says why, and `helps`
     what would make a hidden-state bound apply, if that is known.
     """
@@ -86,7 +86,7 @@ class Guarantee:
 
 @dataclass(frozen=True)
 class Candidates:
-    """The bounds that may hold for a run, what becomes of all other statements, and on what terms."""
+    """The bounds that apply to a run, the statements that do not, with reasons, and what they were applied to."""
 
     covered: Covered
     scheme: Scheme
@@ -104,8 +104,9 @@ def bounds_for(
     refuse: Refuse | None = None,
     effort: Effort = NORMAL,
 ) -> Candidates:
-    """The one gate: every statement about such batches, applied to this run or refused with the reason.
+    """Every statement about batches made by `scheme`, applied to this run or refused with the reason.
 
+    All certificates go through here.
     `refuse` may rule out a statement for what the caller knows of the run, by returning the reason.
     """
     told = as_run(run)
@@ -132,14 +133,14 @@ def bounds_for(
 
 
 def _check_full_batch(run: TrainingRun, scheme: Scheme) -> None:
-    """σ² and the number of epochs of a clipped run are for batches of b: with another b, ε would be far too small."""
+    """Refuse b < n: σ² and the epochs of a clipped run are for batches of b, and ε would come out far too small."""
     if scheme is Scheme.FULL_BATCH and not isinstance(run.update, Unclipped) and run.setting["b"] != run.setting["n"]:
         size, records = int(run.setting["b"]), run.setting["n"]
         raise ArgumentError("batch_size", size, f"a full batch holds all n = {records} records", "give batch_size = n")
 
 
 def _check_added_record(run: TrainingRun, relation: Neighbouring) -> None:
-    """What replacing a record does says nothing of adding one, which may even change the noise."""
+    """Refuse what is known only for a record replaced: adding one is another matter, and may even change the noise."""
     if relation is Neighbouring.ADD_REMOVE and run.divisor == ACTUAL:
         raise ArgumentError(
             "divisor",
@@ -297,7 +298,7 @@ LIBRARY_NAMES = {
     "eta": "learning_rate",
     "n": "n (size of the dataset)",
 }
-"""What a run described by the libraries' names lacks, in those names."""
+"""How to name what is missing in a run that was described by the libraries' names."""
 
 
 def nothing_holds(candidates: Candidates, refused: Iterable[Considered]) -> HsdpError:
@@ -341,7 +342,7 @@ def why_composition(candidates: Candidates, considered: Iterable[Considered]) ->
 
 
 def _missing(candidates: Candidates) -> tuple[str, ...]:
-    """The letters that some hidden-state statement lacks, the fewest; none if one has all it needs."""
+    """The letters missing for the hidden-state statement that lacks fewest; none if one has all it needs."""
     from ..catalogue import statement
 
     lacking = [_lacking(statement(label), candidates) for label in candidates.hidden]
@@ -349,7 +350,7 @@ def _missing(candidates: Candidates) -> tuple[str, ...]:
 
 
 def _lacking(found: Statement, candidates: Candidates) -> tuple[str, ...]:
-    """The letters a statement needs and the run does not say."""
+    """The letters that a statement needs and the run does not give."""
     setting = candidates.covered.setting
     known = {*setting.values(), "alpha", "j0", "sigma" if "sigma2" in setting else ""}
     counted = {"K"} if candidates.covered.run.steps is not None else set()

@@ -1,9 +1,9 @@
-"""The libraries' parameters → the paper's: the one place where noise multiplier and clip norm become σ² and S_g.
+"""From the libraries' parameters to the paper's: here alone noise multiplier and clip norm become σ² and S_g.
 
 A DP-SGD library updates θ ← θ − lr·(Σ clipped gradients + z·C·N(0, I))/b − lr·λθ, with weight decay λ. The paper's step
 is θ ← θ − η·(mean gradient) + √(2ησ²)·N(0, I). So η = lr and 2ησ² = (lr·z·C/b)², an exact rational. Where a library
-divides by another number than the batch size, noise and sensitivity change alike (`run.cover`). Replacing one record
-moves a sum of gradients of norm at most C by up to 2C, so S_g = 2C; adding or removing one moves it by C.
+divides by another number than the batch size, noise and sensitivity change in proportion (`run.cover`). Replacing one
+record moves a sum of gradients of norm at most C by up to 2C, so S_g = 2C; adding or removing one moves it by C.
 """
 
 from __future__ import annotations
@@ -45,18 +45,18 @@ def _batches(n: object, sample_rate: object, batch_size: object) -> tuple[int, i
     rate = exact_rate(sample_rate)
     if n is None:
         if rate.denominator > 10**LARGEST_EXPONENT:
-            raise ArgumentError("sample_rate", sample_rate, "too fine", "round it to 30 digits")
+            raise ArgumentError("sample_rate", sample_rate, "it has too many digits", "round it to 30 digits")
         return rate.denominator, rate.numerator
     size_exact = rate * admit_count("n", n)
     if size_exact.denominator != 1:
         raise ArgumentError(
-            "sample_rate", sample_rate, f"n·sample_rate = {size_exact} is no batch size", "give batch_size instead"
+            "sample_rate", sample_rate, f"n·sample_rate = {size_exact} is not a whole number", "give batch_size instead"
         )
     return admit_count("n", n), int(size_exact)
 
 
 def exact_rate(sample_rate: object) -> Fraction:
-    """The rate meant: a float that is 1/m to the last bit means 1/m, which its decimals may undercut."""
+    """The rate that is meant: a float equal to the double of 1/m means 1/m, since its decimals may be a little less."""
     rate = to_fraction("sample_rate", sample_rate)
     if not 0 < rate <= 1:
         raise ArgumentError(
@@ -94,10 +94,10 @@ def training_run(
     `divisor` is what sums of gradients are divided by, if not the batch size ("actual": each batch by its own).
 
     Hidden-state bounds need an update that contracts: say the `learning_rate`, the `weight_decay` (the λ of λθ, added
-    *after* clipping) and which `loss` it is: `logistic`, `huber`, `scalar`, `softmax` or `vouched` of
-    `hsdp_symbolic.accounting`. Without that clipped gradients need not contract, whatever `lam` and `beta` are, and
-    composition is all there is; so it is with any `optimizer` but plain "sgd", and where the penalty is part of the
-    loss, and clipped with it.
+    *after* clipping) and which `loss` it is: `logistic`, `huber`, `squared`, `scalar`, `softmax` or `vouched` of
+    `hsdp_symbolic.accounting`. Without these, an update by clipped gradients need not contract, whatever `lam` and
+    `beta` are, and only composition is used. The same goes for any `optimizer` but plain "sgd", and for a penalty that
+    is part of the loss, and clipped with it.
 
     >>> from hsdp_symbolic.accounting import logistic
     >>> run = training_run(noise_multiplier=10, max_grad_norm=2, n=50, batch_size=2, epochs=40, learning_rate="0.02",
@@ -130,7 +130,7 @@ def training_run(
     update = _update(known, lam, beta, optimizer)
     decay = None if weight_decay is None else to_fraction("weight_decay", weight_decay)
     if decay is not None and decay < 0:
-        raise ArgumentError("weight_decay", weight_decay, "it would push apart", "give a number >= 0")
+        raise ArgumentError("weight_decay", weight_decay, "a negative one pushes iterates apart", "give a number >= 0")
     if divisor is not None and batch_size is None:
         raise ArgumentError("divisor", divisor, "it means nothing without a batch size", "give n and batch_size")
     whole = count % batches == 0
@@ -151,7 +151,7 @@ def _update(loss: Update | None, lam: object, beta: object, optimizer: object) -
     given = {name: admit(name, value) for name, value in (("lam", lam), ("beta", beta)) if value is not None}
     told = Setting(**given).exact_strings()
     if not isinstance(optimizer, str):
-        raise ArgumentError("optimizer", optimizer, "not the name of one", "give 'sgd', 'adam', 'momentum', …")
+        raise ArgumentError("optimizer", optimizer, "not the name of an optimiser", "give 'sgd', 'adam', 'momentum', …")
     if optimizer.lower() != "sgd":
         return Clipped(
             because=f"the optimiser is {optimizer}, and hidden-state statements are about plain gradient steps"

@@ -1,6 +1,6 @@
-"""The best order: found by looking around in float64, certified where found.
+"""The best Rényi order: searched for in float64, certified where it is found.
 
-Every order gives a valid guarantee, so the search may be as careless as it likes; only its last step is certified.
+Every order gives a valid guarantee, so the search may be as careless as it likes; only its result is certified.
 `minimum` bounds from below what any order could give.
 """
 
@@ -38,21 +38,21 @@ SMALLEST_LOG_DELTA = 4.0
 HIGHEST_FOR_DELTA = 9.0
 """δ below e^(−10^4), less than any double, or an order above 10^9, is not worth the time."""
 HIGHEST_SAMPLED = 5.0
-"""A sampled Gaussian of order α costs α terms."""
+"""Sampled Gaussians are tried at orders up to 1 + 10^5: at order α they cost α terms."""
 SKETCH_ERROR = 0.1
-"""A sketch is trusted to this relative error in what it says loses."""
+"""How wrong a sketch may be, relatively: a bound that loses by more than this in a sketch is not certified."""
 NARROW = Fraction(3, 2)
-"""Listed orders within this factor of the best are looked at again."""
+"""Of the orders that a user lists, those within this factor of the best are looked at again."""
 FALLBACK = (Fraction(10**4), Fraction(64), Fraction(2))
 """Orders to try where a statement cannot be evaluated at the one found."""
 MOST_PIECES, MOST_LONG_PIECES = 4000, 12
-"""Ranges of orders that branch and bound looks at, and of a bound that takes long to enclose."""
+"""How many ranges of orders branch and bound looks at; fewer for a bound that takes long to enclose."""
 _FINITE = 1e300
 _TINY = Fraction(1, 10**300)
 
 
 class Loses(HsdpError):
-    """Not worth a certificate: in doubles it is far above what is certified already."""
+    """A bound that is not worth a certificate: in a sketch it is well above what is certified already."""
 
     def __init__(self, about: float, order: Fraction) -> None:
         self.about, self.order = about, order
@@ -100,7 +100,7 @@ def admit_orders(orders: object) -> tuple[Fraction | float, ...] | None:
         raise ArgumentError("orders", orders, "not a list of orders", "give a list such as [2, 4, 8.5, 32]")
     found = tuple(map(admit_order, orders))
     if not found:
-        raise ArgumentError("orders", orders, "no order at all", "give a list such as [2, 4, 8.5, 32]")
+        raise ArgumentError("orders", orders, "an empty list", "give a list such as [2, 4, 8.5, 32]")
     return found
 
 
@@ -133,7 +133,7 @@ def best(
 
 
 def _check_promise(bound: DivergenceByOrder, goal: Goal, order: Fraction, beats: float) -> None:
-    """Raise `Loses` where a sketch says so."""
+    """Raise `Loses` where a sketch shows that the bound is not the smallest."""
     import numpy as np
 
     if not bound.sketched or beats == math.inf or order >= 10**300:
@@ -226,7 +226,7 @@ def _search(bound: DivergenceByOrder, goal: Goal, near: Fraction | float | None 
 
 
 class _Search:
-    """A grid of log10(α − 1), no further than `top`, that moves and narrows around the least value."""
+    """A grid of log10(α − 1), up to `top`, that moves to the least value and narrows around it."""
 
     _grid: Array
     _values: Array
@@ -243,7 +243,7 @@ class _Search:
         self._place = int(np.argmin(self._values))
 
     def surround(self, centre: float) -> float:
-        """Move a coarse grid until the least value is inside, not at an end; the centre it has then."""
+        """Move a coarse grid until the least value is inside it and not at an end; returns the centre it then has."""
         reach = SKETCHED_REACH if self._bound.sketched else REACH
         for _ in range(200):
             self._look(centre - reach, centre + reach, FIRST_LOOK)
@@ -293,7 +293,7 @@ def _vertex(grid: Array, values: Array, place: int) -> float:
 
 
 def _highest(goal: Goal) -> float:
-    """log10 of the largest α − 1 worth trying: beyond α = 1/δ all that is added to R rises (conversion:epsilon)."""
+    """log10 of the largest α − 1 worth trying: beyond α = 1/δ what is added to R rises too (conversion:epsilon)."""
     if goal.seeks == "delta":
         return min(HIGHEST_FOR_DELTA, SMALLEST_LOG_DELTA - _log10(goal.given)) if goal.given else HIGHEST_FOR_DELTA
     return min(HIGHEST_LOG_ORDER, _log10(1 / goal.given - 1)) if goal.conversion == "best" else HIGHEST_LOG_ORDER
@@ -367,7 +367,7 @@ def _halves(ends: tuple[Fraction, Fraction]) -> tuple[tuple[Fraction, Fraction],
 
 
 def _between(low: Fraction, high: Fraction) -> Fraction:
-    """A short rational near the geometric mean of two orders, less 1."""
+    """A short rational between two orders, near the geometric mean of what they have above 1."""
     x, y = low - 1, high - 1
     if y > 4 * x:
         return 1 + x * (1 << ((y // x).bit_length() // 2))

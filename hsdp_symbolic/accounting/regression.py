@@ -1,7 +1,7 @@
 """Regularised logistic regression with clipped gradients (Section 5 of the paper): its ε, and why.
 
-As printed, the paper's proposition on clipped gradients fails for three or more classes. What is proved in its place is
-in `update.SoftmaxLoss`; this is the same account as `epsilon` gives of that run, with composition beside it.
+As printed, the paper's proposition on clipped gradients fails for three or more classes. What is proved instead is in
+`update.SoftmaxLoss`; here is what `epsilon` gives for such a run, with composition beside it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LogisticPrivacy:
-    """The certified guarantee of a logistic regression, composition beside it, and where its constants come from."""
+    """The certified guarantee of a logistic regression, composition beside it, and where its constants come from.
+
+    `case` says why the update contracts, or why composition is used.
+    """
 
     guarantee: Guarantee
     composition: Guarantee

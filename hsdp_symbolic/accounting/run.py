@@ -1,4 +1,4 @@
-"""`TrainingRun`: what was run. A certificate is about a run, so everything it depends on is said here, or refused."""
+"""`TrainingRun`: what was run. A certificate is about a run, so everything that it depends on has to be said here."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ ACTUAL = "actual"
 class TrainingRun:
     """What was run: the exact setting, what its update does, and what became of records that fill no batch.
 
-    `steps` is given where it is not K epochs. `divisor` is what a sum of gradients and its noise are divided by, unless
-    it is b; the noise of `setting` is that of a divisor b, which costs the same. A bare `Setting` stands for
+    `steps` is given where the run is not K whole epochs. `divisor` is what a sum of gradients and its noise are divided
+    by, unless that is b; σ² in `setting` is as if it were b. A bare `Setting` stands for
     `TrainingRun(setting)`: the paper's algorithm, gradients unclipped.
     """
 
@@ -48,10 +48,10 @@ class TrainingRun:
 
     def __post_init__(self) -> None:
         if not isinstance(self.setting, Setting):
-            raise ArgumentError("setting", self.setting, "no setting", "give Setting(n=…)")
+            raise ArgumentError("setting", self.setting, "not a Setting", "give Setting(n=…)")
         object.__setattr__(self, "steps", None if self.steps is None else admit_count("steps", self.steps))
         if not isinstance(self.update, (Unclipped, Clipped, ScalarLoss, SoftmaxLoss, VouchedLipschitz)):
-            raise ArgumentError("update", self.update, "says nothing of the update", "give Unclipped() or a loss")
+            raise ArgumentError("update", self.update, "not a description of an update", "give Unclipped() or a loss")
         if not isinstance(self.update, Unclipped) and "beta" in self.setting:
             raise ArgumentError("beta", self.setting["beta"], "the loss says how smooth it is", "leave it out")
         if self.leftover is not None:
@@ -65,7 +65,7 @@ class TrainingRun:
 
     @property
     def load(self) -> Fraction:
-        """The largest batch over what its sum of gradients is divided by, where that is more than 1."""
+        """The largest batch divided by what its sum of gradients is divided by, and at least 1."""
         if isinstance(self.divisor, int) and "b" in self.setting:
             return max(Fraction(1), self.setting["b"] / self.divisor)
         return Fraction(1)
@@ -83,12 +83,12 @@ class TrainingRun:
 
 
 def batches_in(n: int, b: int, leftover: Leftover | None) -> int:
-    """Steps in an epoch: one more where what is left over makes a batch of its own."""
+    """Steps in an epoch: ⌊n/b⌋, and one more where what is left over makes a batch of its own."""
     return -(-n // b) if leftover in (Leftover.PARTIAL, Leftover.BLANK) else n // b
 
 
 def admit_count(name: str, value: object) -> int:
-    """A whole number from 1 to 10^30; text and floats are refused, because a count is never approximate."""
+    """A whole number from 1 to 10^30. Text and floats are refused: a count is exact."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
         raise ArgumentError(name, value, "not a whole number", "give an int such as 10")
     count = int(value)
@@ -104,7 +104,10 @@ def as_run(run: object) -> TrainingRun:
     if isinstance(run, TrainingRun):
         return run
     raise ArgumentError(
-        "run", run, f"a {type(run).__name__} is no run", "pass Setting(n=…) or training_run(noise_multiplier=…)"
+        "run",
+        run,
+        f"a {type(run).__name__} does not describe a run",
+        "pass Setting(n=…) or training_run(noise_multiplier=…)",
     )
 
 
@@ -112,7 +115,7 @@ def admit_divisor(divisor: object) -> int | str | None:
     if divisor is None or (isinstance(divisor, str) and divisor == ACTUAL):
         return divisor
     if isinstance(divisor, str):
-        raise ArgumentError("divisor", divisor, "no number, and no such way", "give a whole number, or 'actual'")
+        raise ArgumentError("divisor", divisor, "neither a number nor 'actual'", "give a whole number, or 'actual'")
     return admit_count("divisor", divisor)
 
 
@@ -121,14 +124,14 @@ def admit_leftover(leftover: object) -> Leftover:
         return Leftover(leftover)  # type: ignore[arg-type]
     except ValueError:
         ways = ", ".join(Leftover)
-        raise ArgumentError("leftover", leftover, "no such way to treat them", f"use one of {ways}") from None
+        raise ArgumentError("leftover", leftover, "not a way to treat leftover records", f"use one of {ways}") from None
 
 
 @dataclass(frozen=True)
 class Covered:
-    """A run as statements are applied to it: all steps alike, costing at least as much as the run's own.
+    """What statements are applied to in place of a run: steps that are all alike and cost at least as much.
 
-    `words` say how it came about; `uncovered`, where it is not empty, why no hidden-state statement is about it.
+    `words` say how it differs from the run; `uncovered`, unless empty, why no hidden-state statement covers it.
     """
 
     run: TrainingRun
@@ -143,13 +146,13 @@ class Covered:
 
 
 def cover(run: TrainingRun, scheme: Scheme) -> Covered:
-    """What statements are to be applied to, or an error where it is not known what was run.
+    """What statements are applied to in place of `run`, or an error where it is not known what was run.
 
     A shorter batch whose sum is divided by the same number as the others' has the same sensitivity and noise, and no
     larger smoothness: it costs what a full one does. It is the last of its epoch, where a record costs most, and holds
     the record with less than an equal chance. So ⌈n/b⌉ full batches cost at least as much. A batch divided by its own
-    size has a noise of its own; for that there is composition, and where the noise is not scaled along (the paper's
-    letters) nothing.
+    size has a noise of its own: only composition covers it. In the paper's letters, where the noise does not depend on
+    the size of a batch, nothing does.
     """
     words: list[str] = []
     uncovered, setting = "", run.setting
@@ -163,7 +166,7 @@ def cover(run: TrainingRun, scheme: Scheme) -> Covered:
 
 
 def _in_units_of_the_divisor(run: TrainingRun, setting: Setting, words: list[str]) -> Setting:
-    """As many batches, of a size that is the divisor, with the noise that belongs to it."""
+    """The same number of batches, each as large as the divisor, with the noise that goes with it."""
     size, divisor = setting["b"], run.divisor
     if not isinstance(divisor, int) or divisor == size:
         return setting
@@ -173,7 +176,7 @@ def _in_units_of_the_divisor(run: TrainingRun, setting: Setting, words: list[str
 
 
 def _drawn_afresh(run: TrainingRun, scheme: Scheme) -> str:
-    """Why no hidden-state statement is about a run whose steps do not go through the records in turn."""
+    """For steps that draw from all records or use all: why no hidden-state statement covers the run, if none does."""
     if run.has_leftover() and run.leftover not in (None, Leftover.DROPPED):
         raise ArgumentError(
             "leftover",
@@ -187,7 +190,7 @@ def _drawn_afresh(run: TrainingRun, scheme: Scheme) -> str:
 
 
 def _with_leftover(run: TrainingRun, words: list[str]) -> tuple[Setting, str]:
-    """The setting of equal batches that stands for a run whose batches do not come out even."""
+    """The setting of equal batches that stands for a run whose batches are not all equal."""
     setting = run.setting
     size, records = int(setting["b"]), int(setting["n"])
     left, count = records % size, records // size + 1

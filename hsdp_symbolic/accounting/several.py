@@ -1,7 +1,7 @@
 """Several runs on one dataset, each of which releases its last iterate: Rényi divergences of one order add up.
 
-This is what does compose. A run may start from what an earlier one released, because every bound here holds for any
-start; where batches are shuffled, each run shuffles anew.
+A run may start from what an earlier one released, because every bound here holds for any start; where batches are
+shuffled, each run shuffles anew.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ class Total:
     bounds: tuple[str, ...]
     neighbouring: str
     assumed_by_you: tuple[str, ...] = ()
-    """Of the updates of the parts that a hidden-state bound is used for."""
+    """What you vouch for in the updates of those parts for which a hidden-state bound is used."""
     notes: tuple[str, ...] = ()
-    """For each part, why composition is used, or nothing."""
+    """For each part, why composition is used; empty if it is not."""
 
 
 @dataclass(frozen=True)
@@ -136,10 +136,10 @@ def delta_of_all(
 def _total(parts: Iterable[Part], goal: Goal, neighbouring: str | None, orders: object, refuse: Refuse | None) -> Total:
     summands, relations, candidates = [], set(), []
     if not isinstance(parts, Iterable):
-        raise ArgumentError("parts", parts, "no list of parts", "give [Part(run, scheme), …]")
+        raise ArgumentError("parts", parts, "not a list of parts", "give [Part(run, scheme), …]")
     for part in parts:
         if not isinstance(part, Part):
-            raise ArgumentError("parts", part, f"a {type(part).__name__} is no part", "give Part(run, scheme)")
+            raise ArgumentError("parts", part, f"a {type(part).__name__} is not a Part", "give Part(run, scheme)")
         found = bounds_for(part.run, part.scheme, neighbouring, refuse)
         if not found.bounds:
             raise nothing_holds(found, found.refused)
@@ -147,7 +147,7 @@ def _total(parts: Iterable[Part], goal: Goal, neighbouring: str | None, orders: 
         relations.add(found.neighbouring)
         candidates.append(found)
     if not summands:
-        raise ArgumentError("parts", (), "no run at all", "give at least one Part(run, scheme)")
+        raise ArgumentError("parts", (), "an empty list", "give at least one Part(run, scheme)")
     if len(relations) > 1:
         raise ArgumentError(
             "neighbouring", neighbouring, "the runs differ in it, and such guarantees do not add", "use 'replace_one'"

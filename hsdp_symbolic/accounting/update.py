@@ -40,7 +40,7 @@ REGULARISED_OUTSIDE = "a regulariser is added after clipping, to every parameter
 PLAIN_STEPS = "the optimiser takes plain gradient steps of one learning rate: no momentum, no Adam"
 HOW_IT_STEPS = (CLIPPED_ONE_BY_ONE, REGULARISED_OUTSIDE, PLAIN_STEPS)
 TWO_CLASSES = "two classes: clipped gradients stay monotone and smooth"
-NEVER_BITES = "clipping never bites: the clip norm is at least any norm of a gradient"
+NEVER_BITES = "clipping never bites: no gradient is longer than the clip norm"
 MAY_BITE = "three or more classes, and clipping may bite: only the contraction proved for it is used"
 WHAT_HELPS = (
     "say which loss is clipped, if it is logistic, huber, squared, scalar (any φ(x·θ) with φ convex and smooth) or "
@@ -61,10 +61,11 @@ class SourcedConstant:
 
 @dataclass(frozen=True)
 class Footing:
-    """What is known of the update of a run.
+    """What is known of the update of a run, and why.
 
-    `setting` has the λ and β that hold for the update as it is made; bounds may ask for what is in `provides`. `lacks`
-    says, where that is too little for any hidden-state bound, why, and `helps` what would be enough.
+    `setting` has the λ and β that hold for the update as it is made, after clipping; bounds that ask for what is in
+    `provides` may be used. Where that is too little for any hidden-state bound, `lacks` says why, and `helps` what
+    would be enough.
     """
 
     setting: Setting
@@ -108,9 +109,9 @@ class Clipped:
     """Clipped gradients of which it is not known that the update contracts: composition is all there is."""
 
     told: tuple[str, ...] = ()
-    """λ and β as they were given: they speak of the loss before clipping."""
+    """λ and β as they were given: they are about the loss before clipping."""
     because: str = ""
-    """Why nothing that could be said of the loss would help, if that is so."""
+    """Why hidden-state bounds are out of the question whatever the loss is, if they are."""
 
     def footing(self, setting: Setting, load: Fraction = Fraction(1)) -> Footing:
         if self.because:
@@ -192,7 +193,7 @@ class SoftmaxLoss:
         )
 
     def _by_rate(self, setting: Setting, load: Fraction, told: tuple[str, ...]) -> Footing:
-        """Three or more classes, and clipping may bite: what the update still contracts by."""
+        """Three or more classes, and some gradients may be clipped: what the update still contracts by."""
         if load != 1:
             problem = f"sums of gradients are divided by less than the batch size (by 1/{load} of it)"
             return self._lacking(setting, f"with {self.classes} classes, {problem}, which is not covered", told)
@@ -279,7 +280,7 @@ def scalar(*, feature_norm: object, curvature: object, bias: bool = True) -> Sca
 def softmax(*, classes: object, feature_norm: object) -> SoftmaxLoss:
     """Softmax regression; two classes are `classes=2`, one score for each."""
     if isinstance(classes, str) or not LETTERS["classes"].admits(number := to_fraction("classes", classes)):
-        raise ArgumentError("classes", classes, "no number of classes", "give a whole number, at least 2")
+        raise ArgumentError("classes", classes, "not a number of classes", "give a whole number, at least 2")
     return SoftmaxLoss(int(number), admit_positive("feature_norm", feature_norm))
 
 
@@ -297,14 +298,14 @@ _LOSSES: dict[str, tuple[_Maker, tuple[str, ...], tuple[str, ...]]] = {
     "softmax": (softmax, ("feature_norm", "classes"), ()),
     "vouched": (vouched, ("lipschitz",), ()),
 }
-"""For each loss that has a name: what makes it, what it needs to be told, and what it may be told besides."""
+"""For each named loss: the function that makes it, the arguments that function needs, and those it may be given."""
 LOSSES = tuple(_LOSSES)
 
 
 def named_loss(name: object, **facts: object) -> Update:
     """A loss by its name, for the command line and for files."""
     if not isinstance(name, str) or name not in _LOSSES:
-        raise ArgumentError("loss", name, "no loss of which a contraction is known", f"use one of {', '.join(LOSSES)}")
+        raise ArgumentError("loss", name, "no contraction is proved for such a loss", f"use one of {', '.join(LOSSES)}")
     make, needed, optional = _LOSSES[name]
     for fact, value in facts.items():
         if fact not in (*needed, *optional):
@@ -317,13 +318,13 @@ def named_loss(name: object, **facts: object) -> Update:
 
 
 def admit_loss(loss: object) -> Update | None:
-    """What a run was told about its loss, or an error."""
+    """A loss as given for a run, or an error."""
     if loss is None or isinstance(loss, (ScalarLoss, SoftmaxLoss, VouchedLipschitz)):
         return loss
     raise ArgumentError(
         "loss",
         loss,
-        f"a {type(loss).__name__} is no loss",
+        f"a {type(loss).__name__} does not describe a loss",
         "give logistic(…), huber(…), squared(…), scalar(…), softmax(…) or vouched(…)",
     )
 
@@ -334,7 +335,7 @@ def standing_statement(label: str) -> Statement:
 
 
 def _best_rate(setting: Setting, L: Fraction) -> tuple[str, Fraction]:
-    """The larger of the two contractions, rounded down to a short decimal; at most 0 where there is none."""
+    """The larger of the two proved rates of contraction, rounded down to a short decimal; at most 0 if none."""
     found = []
     for label in RATES:
         try:
@@ -345,7 +346,7 @@ def _best_rate(setting: Setting, L: Fraction) -> tuple[str, Fraction]:
 
 
 def _remedies(setting: Setting, L: Fraction) -> str:
-    """What would be enough, each remedy found by trying it."""
+    """What would be enough for a contraction; the numbers in it were tried."""
     found = [f"max_grad_norm >= {gradient_bound(L)}, which never bites", "two classes"]
     if "lam" not in setting:
         return f"use weight_decay, with {' or '.join(found)} or a small learning_rate"

@@ -34,7 +34,7 @@ RELATION = "replace_one"
 
 
 class Scheme(enum.Enum):
-    """How batches are made, as an event holds it: dp-accounting's named tuples do not keep text."""
+    """How batches are made; an enum, because dp-accounting's named tuples of an event do not keep text."""
 
     FIXED = "fixed"
     SHUFFLE = "shuffle"
@@ -51,7 +51,7 @@ class HiddenStateDpEvent(dp_event.DpEvent):
     `epochs` of ⌊n/batch_size⌋ steps θ ← θ − learning_rate·((Σ clipped gradients + noise)/batch_size + gradient of the
     regulariser), gradients clipped to `max_grad_norm`, noise of standard deviation noise_multiplier·max_grad_norm;
     batches are made by `scheme` (a `Scheme` or its name). `weight_decay` (added after clipping), `loss`, `leftover` and
-    `divisor` are as for `hsdp_symbolic.accounting.training_run`; without a loss composition is all there is.
+    `divisor` are as for `hsdp_symbolic.accounting.training_run`; without a loss only composition is used.
     """
 
     scheme: Any
@@ -67,7 +67,7 @@ class HiddenStateDpEvent(dp_event.DpEvent):
     divisor: Any = None
 
     def __attrs_post_init__(self) -> None:
-        """Numbers become exact, and a run that cannot be is refused."""
+        """Numbers become exact, and an impossible run is refused."""
         if not isinstance(self.scheme, Scheme):
             object.__setattr__(self, "scheme", Scheme(check_scheme(self.scheme)))
         for name in ("noise_multiplier", "learning_rate", "max_grad_norm", "weight_decay"):

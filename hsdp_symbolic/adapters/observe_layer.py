@@ -28,6 +28,7 @@ def trained_layers(module: Any) -> list[Any]:
 
 
 def describe(layers: list[Any]) -> str:
+    """The layers in words, for messages."""
     return ", ".join(
         f"Linear({layer.in_features}, {layer.out_features}, bias={layer.bias is not None})"
         if type(layer) is nn.Linear
@@ -37,7 +38,7 @@ def describe(layers: list[Any]) -> str:
 
 
 def check_module(module: Any, optimizer: Any, loss: ScalarLoss | SoftmaxLoss) -> Any:
-    """The one linear layer that is trained, as the declared loss has it, or an error that names both."""
+    """The one linear layer that is trained, if it is what the declared loss says; else an error that names both."""
     root, layers = getattr(module, "_module", module), trained_layers(module)
     seen = describe(layers) or "no layer"
     declared = f"loss={loss_words(loss)}"
@@ -67,7 +68,7 @@ def check_module(module: Any, optimizer: Any, loss: ScalarLoss | SoftmaxLoss) ->
 
 
 def loss_words(loss: ScalarLoss | SoftmaxLoss) -> str:
-    """A declared loss as it was declared."""
+    """A declared loss, as the user would write it."""
     if isinstance(loss, SoftmaxLoss):
         return f"softmax(classes={loss.classes}, feature_norm={loss.feature_norm})"
     curved = f"curvature={loss.curvature}, " if loss.name == "scalar" else ""
@@ -75,14 +76,14 @@ def loss_words(loss: ScalarLoss | SoftmaxLoss) -> str:
 
 
 def keep_hooks(watched: Any, *handles: Any) -> None:
-    """Watch with these hooks alone: what watched an earlier run, which has ended, stops."""
+    """Keep these hooks and remove those that watched an earlier run."""
     for handle in getattr(watched, "_hsdp_hooks", ()):
         handle.remove()
     watched._hsdp_hooks = handles
 
 
 class LayerObserver:
-    """Compares the inputs and residuals of a linear layer with the declared loss, before any update is made of them."""
+    """Compares the inputs and residuals of a linear layer with the declared loss, before they enter an update."""
 
     def __init__(self, layer: Any, loss: ScalarLoss | SoftmaxLoss, mean: bool, fail: Fail) -> None:
         self.loss, self.mean, self.fail = loss, mean, fail
@@ -128,7 +129,7 @@ class LayerObserver:
             output.register_hook(lambda gradient: self._residuals(scores, gradient.detach()))
 
     def _residuals(self, scores: Any, gradient: Any) -> None:
-        """The gradient in the scores is (probabilities − label)/batch; so what is taken from them is the label."""
+        """The gradient in the scores is (probabilities − label)/batch, so probabilities − residuals must be a label."""
         self.samples += len(scores)
         if not len(scores):
             return

@@ -1,6 +1,6 @@
 """What a DataLoader draws: how it makes batches, every pass over it, and which batches a step has used.
 
-Needs torch and Opacus. Nothing here decides on privacy; what nothing could account for is an error.
+Needs torch and Opacus. This only records; what no accountant could account for is an error.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Pass:
 
 
 def random_state(generator: Any, device: Any = None) -> bytes:
-    """A fingerprint of what is about to be drawn from; empty where it cannot be read."""
+    """A fingerprint of the state of the generator about to be drawn from; empty where it cannot be read."""
     if generator is not None:
         state = generator.get_state()
     elif device is None or device.type == "cpu":
@@ -149,7 +149,7 @@ class LoaderObserver:
         return len(drawn)
 
     def _check_fresh(self, found: Pass) -> None:
-        """What was said of the order, or has to be so, compared with the first step of a pass."""
+        """At the first step of a pass: whether its order is as declared, and Poisson batches are drawn afresh."""
         number, repeated = len(self.trained) + 1, any(each.randomness == found.randomness for each in self.trained)
         if self.order is Order.POISSON and repeated:
             problem = f"pass {number} over the loader draws the same Poisson batches as an earlier one"
@@ -167,7 +167,7 @@ class LoaderObserver:
 
     @property
     def trained(self) -> list[Pass]:
-        """Passes that steps were made from; others were for looking at."""
+        """Passes that steps were made from; others only looked at the data."""
         return [found for found in self.passes if found.steps]
 
     @property

@@ -35,7 +35,7 @@ _NOT_SEEN = {
 
 @dataclass(frozen=True)
 class ObservedUpdate:
-    """One update, but for the records it used."""
+    """One update: everything but the records it used."""
 
     noise_multiplier: Any
     max_grad_norm: Any
@@ -73,7 +73,10 @@ class OptimizerObserver:
     ) -> None:
         if type(optimizer) not in CLIPPING_OF:
             kind = type(optimizer).__name__
-            words = next((words for name, words in _NOT_SEEN.items() if name in kind.lower()), "it is not known here")
+            words = next(
+                (words for name, words in _NOT_SEEN.items() if name in kind.lower()),
+                "not an optimiser that is known here",
+            )
             raise ArgumentError("optimizer", kind, words, "use clipping='flat' in one process")
         self.optimizer, self.loader, self.layer, self.fail = optimizer, loader, layer, fail
         self.clipping = CLIPPING_OF[type(optimizer)]
@@ -91,7 +94,7 @@ class OptimizerObserver:
         """All there are: what this optimiser does not train must not change at all."""
         self._after: list[Any] | None = None
         self._expected: list[tuple[Any, Any, Any]] = []
-        """Weights, what a plain gradient step is about to make of them, and what rounding may add to that."""
+        """Weights, what a plain gradient step should make of them, and how far rounding may take it from that."""
         self._pre_step = optimizer.pre_step
         optimizer.pre_step = self.pre_step  # every step() of Opacus calls it
         inner = optimizer.original_optimizer
@@ -106,7 +109,7 @@ class OptimizerObserver:
         return sum(count for _, count in self.runs)
 
     def pre_step(self, closure: Any = None) -> Any:
-        """Opacus' own (clip, add up, and unless this is a part of a batch, add noise), between two looks at it."""
+        """Opacus' own `pre_step` (clip, add up and, unless this is only part of a batch, add noise), watched."""
         optimizer = self.optimizer
         self._parts += records_of(optimizer)
         self._clips.add(_clip_norms(optimizer))
@@ -143,7 +146,7 @@ class OptimizerObserver:
         return made
 
     def _plain_update(self) -> Iterator[tuple[Any, Any, Any]]:
-        """What torch.optim.SGD is to make of the noisy gradients; a hook of somebody else's could still change them."""
+        """What torch.optim.SGD should make of the noisy gradients; somebody else's hook could still change them."""
         for group in self.optimizer.param_groups if self.is_sgd else ():
             if group["momentum"] or group["maximize"]:
                 return
@@ -156,7 +159,7 @@ class OptimizerObserver:
 
     def _check_noise(self, state: bytes) -> None:
         if state and state in self._noise and self.optimizer.noise_multiplier:
-            problem = f"step {len(self) + 1} draws the same noise as an earlier one, so the two cancel it"
+            problem = f"step {len(self) + 1} draws the same noise as an earlier one, so their difference has none"
             self._fail("generator", "a state it had before", problem, "seed once, before the first pass")
         self._noise.add(state)
 
@@ -207,7 +210,7 @@ class OptimizerObserver:
 
     @property
     def least_noise(self) -> Fraction:
-        """The smallest noise of any step, as a multiple of what gradients were clipped to."""
+        """The smallest noise of any step, as a multiple of the norm gradients were clipped to."""
         return min(_noise_per_clip(step, self.clipping) for step, _ in self.runs)
 
 
@@ -226,7 +229,7 @@ def _clip_norms(optimizer: Any) -> Any:
 
 
 def _noise_per_clip(step: ObservedUpdate, clipping: str) -> Fraction:
-    """Per layer, Opacus' total norm is rounded; should it be below the root of the sum of squares, noise is less."""
+    """Noise over clip norm. If layers are clipped apart, Opacus' total norm may be rounded down, and noise with it."""
     noise = to_fraction("noise_multiplier", step.noise_multiplier)
     if clipping == "flat":
         return noise
@@ -235,7 +238,7 @@ def _noise_per_clip(step: ObservedUpdate, clipping: str) -> Fraction:
 
 
 def _number(value: Any) -> Any:
-    """A tensor's number; a list (Adam's betas) as it can be compared."""
+    """A tensor as a number, a list (Adam's betas) as a tuple, so that they can be compared."""
     if isinstance(value, torch.Tensor):
         return value.item() if value.numel() == 1 else tuple(value.tolist())
     return tuple(value) if isinstance(value, list) else value

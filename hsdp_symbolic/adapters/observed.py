@@ -1,4 +1,4 @@
-"""`Observed`: what happened in an Opacus run, and what of it keeps hidden-state bounds from being about it."""
+"""`Observed`: what happened in an Opacus run, and why hidden-state bounds do not cover it, if they do not."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ class Observed:
     max_grad_norms: tuple[Any, ...]
     noise_multipliers: tuple[Any, ...]
     largest_input_norm: float | None
-    """Of what the layer was trained on, where a loss with a feature norm was declared."""
+    """Of the inputs the layer was trained on, if a loss with a feature norm was declared."""
     reasons: tuple[str, ...]
-    """Why no hidden-state bound is about this run; empty if nothing that was seen keeps them from it."""
+    """Why no hidden-state bound covers this run; empty if nothing was seen that rules them out."""
 
     def __str__(self) -> str:
-        """In plain English, a line for each matter."""
+        """In plain English, a line for each topic."""
         drawn = self.order if self.sample_rate is None else f"{self.order} ({self.sample_rate})"
         if self.sample_rate is None and 1 < self.passes != self.orders != 1:
             drawn = f"at random, in {self.orders} different orders"
@@ -110,7 +110,7 @@ def observe(
 
 
 def observed_scheme(loader: LoaderObserver, declared: Scheme | None) -> Scheme:
-    """What the batches of a run are accounted for as; several orders of which some repeat have no name of their own."""
+    """The scheme a run is accounted for as; where some orders repeat and others do not, that is a fixed order."""
     trained = loader.trained
     if loader.order is Order.POISSON:
         return Scheme.POISSON
@@ -137,7 +137,7 @@ def is_even(loader: LoaderObserver) -> bool:
 
 
 def _reasons(loader: LoaderObserver, optimizer: OptimizerObserver, loss: Update | None) -> Iterator[str]:
-    """What composition does not mind and hidden-state bounds do."""
+    """Why hidden-state bounds do not cover the run; composition does in all these cases."""
     if loader.order is Order.POISSON:
         yield "batches were drawn by Poisson sampling, which hidden-state bounds do not cover"
         return
@@ -201,7 +201,7 @@ def _about_passes(loader: LoaderObserver) -> Iterator[str]:
 
 
 def widened(loss: Update | None, layer: LayerObserver | None) -> Update | None:
-    """The declared loss, with room for the rounding of inputs where some was seen."""
+    """The declared loss, its feature norm a little larger if rounding took an input above it."""
     from dataclasses import replace
 
     from .observe_layer import NORM_TOLERANCE

@@ -1,8 +1,8 @@
 """`HiddenStateEngine`: Opacus' PrivacyEngine, which watches the run and gives the certified ε of what happened.
 
 Nothing that can be seen is asked for: batches, passes, steps, the optimiser and its settings, clipping and noise are
-read as the run is made. What cannot be seen is the loss, which you declare; what can be seen of it is compared. A run
-hidden-state bounds are not about is accounted for by composition, and `note` says why; a run nothing accounts for is an
+read as the run is made. The loss cannot be seen, so you declare it; what the run shows of it is compared. A run that
+hidden-state bounds do not cover is accounted for by composition, and `note` says why; a run that nothing covers is an
 error, raised where it is noticed and again by `get_epsilon`.
 """
 
@@ -43,10 +43,10 @@ class HiddenStateEngine(PrivacyEngine):
     """Use it as a `PrivacyEngine`; `get_epsilon`, `guarantee` and `observed` tell what the run costs, and why.
 
     `loss` is what the model is trained with: `logistic(…)`, `softmax(…)`, `huber(…)`, `squared(…)`, `scalar(…)` or
-    `vouched(…)` of `hsdp_symbolic.accounting`; without one composition is all there is. Of the first two it is noticed
-    if another loss is used; for the others your word is taken. `scheme` may be left out: it is seen. It is needed to
-    say "shuffle", that the dataset itself was permuted at random once and the loader keeps its order; what contradicts
-    the loader is an error. The smallest ε is given at the end of a pass over the data.
+    `vouched(…)` of `hsdp_symbolic.accounting`; without one only composition is used. For the first two, training with
+    another loss is noticed; for the others your word is taken. `scheme` may be left out, since it is seen, but for
+    "shuffle": that the dataset itself was permuted at random once, and the loader keeps that order. A scheme that
+    contradicts the loader is an error. ε is smallest at the end of a pass over the data.
 
     `engine.accountant` remains Opacus' own, which takes every run for one with Poisson sampling.
     """
@@ -94,7 +94,7 @@ class HiddenStateEngine(PrivacyEngine):
         return result
 
     def make_private_with_epsilon(self, **arguments: Any) -> NoReturn:
-        """Refused: Opacus looks for the noise with an accountant that does not know the run."""
+        """Refused: Opacus searches for the noise with an accountant of its own, which knows too little of the run."""
         raise ArgumentError(
             "target_epsilon",
             arguments.get("target_epsilon"),
@@ -120,7 +120,7 @@ class HiddenStateEngine(PrivacyEngine):
         return self.guarantee(delta).epsilon
 
     def observed(self) -> Observed:
-        """What was seen so far, whether anything accounts for it or not."""
+        """What was seen so far, whether any statement covers it or not."""
         loader, optimizer = self._seen()
         return observe(self._model, loader, optimizer, self._layer, widened(self._loss, self._layer), self._declared)
 
@@ -168,16 +168,16 @@ class HiddenStateEngine(PrivacyEngine):
 
     def _seen(self) -> tuple[LoaderObserver, OptimizerObserver]:
         if self._loader is None or self._optimizer is None:
-            raise ArgumentError("make_private", None, "not called yet, so there is no run to tell of", "call it first")
+            raise ArgumentError("make_private", None, "not called yet, so no run was observed", "call it first")
         return self._loader, self._optimizer
 
     def _fail(self, error: HsdpError) -> None:
-        """What nothing accounts for: the run stays refused, even if the error is caught."""
+        """Refuse the run from now on, even if the error is caught."""
         self._error = self._error or error
         raise error
 
     def _check_declared(self, order: Order, loader: Any) -> None:
-        """A scheme is for what cannot be seen; what contradicts the loader is an error that names both."""
+        """Refuse a declared scheme that contradicts the loader, naming both."""
         if self._declared is None:
             return
         size = getattr(loader.batch_sampler, "batch_size", None)

@@ -1,6 +1,6 @@
 """`hsdp report`: one self-contained web page with every statement, the audit and a live calculator.
 
-The formulas, programs, verdicts and figures are the ones the other commands show; nothing is stated here again.
+Formulas, programs, verdicts and figures are those that the other commands show; no formula is typed here.
 """
 
 from __future__ import annotations

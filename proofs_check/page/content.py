@@ -69,7 +69,7 @@ def _value(found: Statement, run: Setting, arguments: Mapping[str, Fraction]) ->
 
 
 def _worst(steps: list[Entry]) -> str:
-    """What a derivation amounts to: what its weakest step is, a citation apart."""
+    """The verdict on a derivation: that of the first step that fails, or proved, with the number of citations."""
     verdicts = Counter(entry.verdict for entry in steps)
     failing = [entry.verdict for entry in steps if not entry.passes]
     cited = f", {verdicts['cited']} cited" if verdicts["cited"] else ""

@@ -314,9 +314,9 @@ class TestSeveralRuns:
             assert epsilon_of_all(apart, delta=1e-6, orders=range(2, 64)).epsilon == pytest.approx(expected, rel=1e-12)
 
     def test_refusals(self, figure_run):
-        with pytest.raises(ArgumentError, match="no run at all"):
+        with pytest.raises(ArgumentError, match="an empty list"):
             epsilon_of_all([], delta=1e-5)
-        with pytest.raises(ArgumentError, match="is no part"):
+        with pytest.raises(ArgumentError, match="is not a Part"):
             epsilon_of_all([figure_run], delta=1e-5)
         with pytest.raises(ArgumentError, match="count = 0"):
             epsilon_of_all([Part(figure_run, "shuffle", 0)], delta=1e-5)

@@ -258,7 +258,7 @@ class TestOneGate:
 
     @pytest.mark.parametrize("loss", ["logistic", 1, logistic, object()])
     def test_what_is_no_loss(self, loss):
-        with pytest.raises(ArgumentError, match="no loss"):
+        with pytest.raises(ArgumentError, match="does not describe a loss"):
             training_run(**DIGITS, loss=loss)
 
     @pytest.mark.parametrize(

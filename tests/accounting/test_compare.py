@@ -33,7 +33,7 @@ def test_a_comparison_across_schemes_that_do_not_apply(figure_run):
     found = compare(bare, delta="1e-5", scheme="shuffle", epochs=[3, 1])
     assert found.epochs == (1, 3)
     assert "thm:shuffle" in dict(found.does_not_apply)
-    with pytest.raises(HsdpError, match="no number of epochs"):
+    with pytest.raises(HsdpError, match="an empty list"):
         compare(figure_run, delta="1e-5", scheme="shuffle", epochs=[])
     with pytest.raises(HsdpError, match="not a whole number"):
         compare(figure_run, delta="1e-5", scheme="shuffle", epochs=[1.5])

@@ -315,8 +315,8 @@ def test_there_are_eighteen_of_them():
         ({"sample_rate": None}, "neither sample_rate nor batch_size"),
         ({"sample_rate": None, "batch_size": 10}, "batch_size is given without it"),
         ({"sample_rate": None, "batch_size": 10, "n": 5}, "cannot exceed the dataset"),
-        ({"sample_rate": "0.013", "n": 50}, "is no batch size"),
-        ({"sample_rate": "1e-300"}, "too fine"),
+        ({"sample_rate": "0.013", "n": 50}, "is not a whole number"),
+        ({"sample_rate": "1e-300"}, "too many digits"),
         ({"learning_rate": -1}, "learning_rate = -1: must be positive"),
         ({"lam": 1}, "given without it"),
         ({"steps": True}, "not a whole number"),
@@ -336,7 +336,7 @@ def test_other_invalid_runs(changes, message):
         ({"scheme": "random"}, "no such way of making batches"),
         ({"neighbouring": "add_remove"}, "no statement for shuffle covers it"),
         ({"neighbouring": "zero_out"}, "no such relation"),
-        ({"orders": []}, "no order at all"),
+        ({"orders": []}, "an empty list"),
         ({"orders": "2,3"}, "not a list of orders"),
         ({"orders": 2}, "not a list of orders"),
         ({"conversion": "worst"}, "no such conversion"),
@@ -350,7 +350,7 @@ def test_other_invalid_options(figure_run, options, message):
 
 
 def test_a_run_that_is_none():
-    with pytest.raises(HsdpError, match="a dict is no run"):
+    with pytest.raises(HsdpError, match="a dict does not describe a run"):
         epsilon({"n": 50}, delta="1e-5", scheme="shuffle")
     with pytest.raises(HsdpError, match=r"b = None: not given \(size of a mini-batch\)"):
         epsilon(Setting(n=50), delta="1e-5", scheme="shuffle")

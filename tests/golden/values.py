@@ -1,4 +1,4 @@
-"""The values of every statement that are kept: a house that is rebuilt must give the same numbers to the last bit.
+"""The values of every statement that are kept: whatever is rebuilt must give the same numbers to the last bit.
 
 Kept are both ends of certified enclosures by both engines, exact rationals, and the doubles of the NumPy view over
 arrays.
