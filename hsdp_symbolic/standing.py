@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from .catalogue import statement, statements
 from .errors import HsdpError
+from .files import write_atomically
 from .progress import Ticker
 from .statement import Statement
 
@@ -26,8 +28,8 @@ RECORD = Path(__file__).with_name("standing.json")
 class ProofFails(HsdpError):
     """A statement is not used, because its proof is not known to stand."""
 
-    def __init__(self, label: str, problem: str) -> None:
-        super().__init__(f"{label} is not used: {problem}; see `hsdp verify {label}`")
+    def __init__(self, label: str, problem: str, remedy: str = "") -> None:
+        super().__init__(f"{label} is not used: {problem}; {remedy or f'see `hsdp verify {label}`'}")
 
 
 def digest(found: Statement) -> str:
@@ -90,7 +92,9 @@ def require_standing(found: Statement) -> Statement:
     if record()["digests"].get(found.label) == digest(found):
         return found
     if record().get("sympy") == sympy.__version__:
-        raise ProofFails(found.label, "it claims something other than what was verified")
+        known = found.label in record()["digests"]
+        problem = "it claims something other than what was verified" if known else "nobody recorded it as verified"
+        raise ProofFails(found.label, problem, "`python -m hsdp_symbolic.standing` verifies and records all statements")
     verify(found)
     return found
 
@@ -123,7 +127,19 @@ def verified() -> dict[str, Any]:
     }
 
 
-if __name__ == "__main__":
-    from .files import write_atomically
+def main() -> int:
+    """Verify every statement and write the record; say what changed, or what fails."""
+    before = json.loads(RECORD.read_text(encoding="utf-8"))["digests"] if RECORD.exists() else {}
+    try:
+        found = verified()
+    except ProofFails as failure:
+        print(failure, file=sys.stderr)
+        return 1
+    write_atomically(RECORD, json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+    changed = [label for label, each in found["digests"].items() if before.get(label) != each]
+    print(f"{len(found['digests'])} statements verified and recorded; new or changed: {', '.join(changed) or 'none'}")
+    return 0
 
-    write_atomically(RECORD, json.dumps(verified(), indent=1, ensure_ascii=False) + "\n")
+
+if __name__ == "__main__":
+    sys.exit(main())

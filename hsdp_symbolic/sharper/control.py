@@ -2,7 +2,7 @@
 
 For each batch sequence any feasible shifts give a bound (`shift:pattern`), so a rule that looks at past hits only gives
 one for all sequences at once; joint convexity (`lem:rootconvexity1`) averages e^((α−1)ε) over them. The best rule
-solves a dynamic programme, whose value is the statement; `sharper.dynamic` brackets it.
+solves a dynamic programme, whose value is the statement; `functions.shift_programme` brackets it.
 """
 
 from __future__ import annotations

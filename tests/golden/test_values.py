@@ -18,6 +18,7 @@ def kept():
 
 @pytest.mark.parametrize("label", labels())
 def test_values_are_those_kept(label):
+    assert label in kept(), "python -m tests.golden keeps the values of a new statement"
     found = values.values_of(statement(label))
     wrong = {
         (run, view): {"kept": kept()[label][run].get(view), "found": value}

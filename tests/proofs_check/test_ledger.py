@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+import proofs_check
+from hsdp_symbolic import labels
 from hsdp_symbolic.proof.checks import Identity, Verdict
 from hsdp_symbolic.symbols import q, u_at
 from proofs_check import register
@@ -90,3 +94,11 @@ def test_parts_exist_for_every_claims_module():
 
     folder = Path(register.__file__).parent / "claims"
     assert {path.stem for path in folder.glob("*.py")} - {"__init__"} == set(register.PARTS)
+
+
+def test_the_page_has_a_row_for_every_claim():
+    """By name alone, which takes no verdict; what the rows say is checked by `hsdp verify --ledger`."""
+    page = (Path(proofs_check.__file__).parent / "LEDGER.md").read_text(encoding="utf-8")
+    named = {*register.parts_of_claims(), *(f"{label}/1" for label in labels())}
+    missing = sorted(name for name in named if f"| {name} |" not in page)
+    assert not missing, "`hsdp verify --fresh --ledger` writes the page anew"

@@ -10,7 +10,7 @@ its printer: a tokeniser, a grammar, and mpmath. Whatever it does not understand
                 | \max(…) | \min(…) | \lfloor … \rfloor | \lceil … \rceil | \sum_{s=a}^{b} product
                 | \underset{range}{Avg} product | cases | X_{index}^{index}(\alpha), defined by an equation beside it
 
-A new node needs one rule here, beside its method in `hsdp_symbolic/tex/printer.py`.
+A function whose LaTeX is not made of sums, products and the like needs one rule here.
 """
 
 from __future__ import annotations
