@@ -144,7 +144,7 @@ what, mutant = list(telescoping.mutants())[2]
 watch(replace(statement("eps0"), steps=(Step(f"The product telescopes; {what}.", mutant),)))
 
 # %% [markdown]
-# And the balance, for the whole chain (the mutants for two of its statements here; `hsdp verify --controls` does all):
+# The count for the whole chain (mutants are tried for two of its statements here; `hsdp verify --controls` tries all):
 
 # %%
 print(f"{'statement':38} {'steps':>5} {'proved':>6} {'cited':>5}   mutants")

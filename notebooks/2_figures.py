@@ -70,7 +70,7 @@ for label, place in (
     print(f"{label:28} {first[0]:7} {first[1]:7}")
 
 # %% [markdown]
-# A figure may be asked for elsewhere: other letters, other orders. With half the noise, σ = 1:
+# A figure can be drawn for another setting and other orders. With half the noise, σ = 1:
 
 # %%
 FIGURES["figure2a"](Request(changes={"sigma": 1}, orders=(Fraction(4), Fraction(2))))
@@ -79,8 +79,8 @@ FIGURES["figure2a"](Request(changes={"sigma": 1}, orders=(Fraction(4), Fraction(
 # ## Sharper bounds
 #
 # The paper's argument bounds the divergence by log-Sobolev constants. Another looks at two coupled runs: how far apart
-# are they, and how much noise does it take to hide that? Choosing best when to spend the noise gives a geometric
-# problem (a greatest convex minorant) with a closed form. For a fixed order:
+# are they, and how much noise does it take to hide that? When best to spend the noise is a geometric problem (find the
+# greatest convex function below a polygon) with a closed form. For a fixed order:
 
 # %%
 statement("shift:cyclic")

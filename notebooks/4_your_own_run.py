@@ -107,7 +107,7 @@ clipped = epsilon(library, delta="1e-5", scheme="shuffle")
 print(f"ε = {up(clipped.epsilon)}: {clipped.update}")
 
 # %% [markdown]
-# Of a neural network nothing of the kind is known. Then composition is all there is, and it says so:
+# For a neural network nothing of the kind is known. Then only composition holds, and the answer says so:
 
 # %%
 network = training_run(noise_multiplier="1.1", sample_rate="0.01", steps=1000)
@@ -176,8 +176,8 @@ Image(draw_bounds(table, "png"), width=560)
 
 # %% [markdown]
 # A hidden state is not the only way to gain. If batches are sampled independently (Poisson), composition gains from the
-# sampling, without any assumption on the loss. For few epochs that can be less; it keeps growing. And it speaks of a
-# record added or removed, where the bounds above speak of one replaced, which is the stronger promise. The same noise, with
+# sampling, without any assumption on the loss. For few epochs its ε can be the smaller one, but it keeps growing. And it
+# is about a record added or removed, where the bounds above are about one replaced, which is the stronger promise. The same noise, with
 # gradients clipped to norm 2:
 
 # %%

@@ -239,7 +239,7 @@ def _enumerated(run: Setting, alpha: Fraction, scheme: str) -> tuple[Fraction, E
 
 @cache
 def _sampled(run: Setting, alpha: float, scheme: str) -> tuple[float, float]:
-    """Quadratic descent by densities on a grid: its divergence and the error of that, for the worse of two curvatures."""
+    """Quadratic descent by densities on a grid: divergence and error estimate, for the worse of two curvatures."""
     from .losses import Quadratic
 
     found = []

@@ -1,4 +1,6 @@
-"""Plain composition, for every way of making batches: needs neither convexity nor a hidden state.
+"""Plain composition, which adds up what every iterate costs, for every way of making batches.
+
+It needs neither convexity nor a hidden state (iterates that nobody sees).
 
 Neighbouring datasets differ in one record, replaced, as in the paper; for Poisson sampling with a record added or
 removed see `mironov2019`.
@@ -45,7 +47,7 @@ from .shuffle import joint_convexity
 
 
 def _one_use(d: Derivation, size: Expr, cost: Expr) -> Expr:
-    """The Gaussian mechanism of one update whose batch, of the given size, holds the record: αρ."""
+    """αρ: what one update costs whose batch, of the given size, holds the record (a Gaussian mechanism)."""
     return d.identity(
         "One update with the record: means at most ηS_g/size apart, noise of variance 2ησ².",
         gaussian.renyi().subs({a: eta * S_g / size, v: 2 * eta * sigma2}, simultaneous=True),

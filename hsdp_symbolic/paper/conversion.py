@@ -1,4 +1,4 @@
-"""From Rényi divergences to (ε, δ): the best conversion that knows one order, and Mironov's simpler one.
+"""From a Rényi divergence to (ε, δ): the best conversion from the divergence at one order, and Mironov's simpler one.
 
 The paper stops at Rényi differential privacy. The conversion is that of Canonne, Kamath & Steinke 2020 (Proposition 12)
 and of Balle et al. 2020 (Theorem 21), derived here from the definition of (ε, δ).

@@ -101,7 +101,7 @@ def _chi_square_moment(mu: Rational, nu: Rational) -> Rational:
 
 
 def _compose(d: Derivation, says: str) -> None:
-    """Rényi composition, with the Gaussian witness in which it is an equality."""
+    """Rényi composition, cited, with Gaussians as the witness: for them it is an equality."""
     product = gaussian.renyi().subs(a**2, a**2 + a2**2)
     d.cite(
         f"{says} (witness: independent Gaussian shifts a and a2).",
@@ -142,7 +142,7 @@ def first_epoch() -> Statement:
 
 
 def two_batches(d: Derivation) -> None:
-    """m is at least 1."""
+    """The step that m = ⌊n/2b⌋ is at least 1."""
     d.at_most(
         "An epoch has at least two batches, so m = ⌊n/2b⌋ ≥ 1 and ε_0^m is defined.",
         Integer(2),
@@ -152,7 +152,7 @@ def two_batches(d: Derivation) -> None:
 
 
 def batch_in_range(d: Derivation) -> None:
-    """At least one update follows, the one with the record included."""
+    """The step that batch j0 exists."""
     d.at_most(
         "The record's batch exists, so N − j0 ≥ 1 updates follow its last use.",
         Integer(1),
@@ -165,9 +165,9 @@ _DECAY = q ** (2 * (N - m))
 
 
 def whole_epochs(d: Derivation, start: Expr, split: Expr) -> Expr:
-    """u after K − 1 epochs: the first `split` updates of each counted from a fixed start, the others as decay.
+    """u after K − 1 epochs, each of which costs `split` updates from a fixed start and contracts by the others.
 
-    `start` is the u of a first epoch after j updates.
+    `start` is the u after j updates of a first epoch.
     """
     _compose(
         d, "First m updates of an epoch: they cost at most what they cost from a fixed start, ε_k^m ≤ ε_k^0 + ε_0^m"
@@ -208,7 +208,7 @@ def whole_epochs(d: Derivation, start: Expr, split: Expr) -> Expr:
 
 
 def first_epoch_named() -> tuple[tuple[Expr, Expr], ...]:
-    """ε₀^j(α), the name that bounds after K epochs are written with, and what it stands for."""
+    """ε₀^j(α), which occurs by name in the bounds after K epochs, and what it stands for."""
     return ((FirstEpoch(j, alpha), first_epoch().shown),)
 
 
@@ -226,7 +226,7 @@ def first_term_shown() -> Expr:
 def strongly_convex() -> Statement:
     """`thm:strconvexsmooth`."""
     d = Derivation()
-    start = first_epoch().expr / alpha  # ε₀^j over its order
+    start = first_epoch().expr / alpha  # u of the first epoch: ε₀^j over its order
     d.later(two_batches)
     carried = whole_epochs(d, start, m)
     decay = _DECAY

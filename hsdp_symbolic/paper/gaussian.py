@@ -1,7 +1,7 @@
 """Gaussian laws, in which every inequality of the paper's analysis can be evaluated exactly.
 
-Two Gaussians of equal variance v whose means differ by a attain the paper's inequalities; they serve as
-witnesses for cited facts and show that nothing is lost.
+Two Gaussians of equal variance v whose means differ by a attain the paper's inequalities. They show that nothing is
+lost, and serve as witnesses for cited facts: a case in which a fact that is not proved here can be checked.
 """
 
 from __future__ import annotations
@@ -60,5 +60,5 @@ def renyi() -> Expr:
 
 
 def moment_integral() -> Expr:
-    """E_ν[(μ/ν)^α] as the unevaluated integral of its definition: the independent way, for SymPy to do."""
+    """E_ν[(μ/ν)^α] as the unevaluated integral of its definition, for SymPy to do: an independent way to it."""
     return Integral(exp(alpha * log_ratio()) * normal_density(0, v), (theta, -oo, oo))

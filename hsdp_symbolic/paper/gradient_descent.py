@@ -1,6 +1,7 @@
 """Full-batch noisy gradient descent: `thm:GD_tighter`, and the two exponential bounds it implies.
 
-The noise of a sensitive step is split in two halves: the first pays for the gradient, the second post-processes.
+The noise of a step that uses the record is split in two halves: the first hides what the record does to the gradient,
+the second is post-processing, which shrinks the divergence.
 The bounds of Chourasia et al. (`thm:GD_baseline`, and `thm:naive_RDP_baseline` for batches) then follow, from any
 start and without their argument.
 """
@@ -115,7 +116,7 @@ def _bounded_factor(d: Derivation, exact_factor: Expr) -> Expr:
 
 
 def _sum_over_hits(d: Derivation, factor: Expr, cost: Expr) -> Expr:
-    """u after K sensitive updates."""
+    """u after K updates that use the record."""
     solved = A_epoch * r_epoch * GeometricSum(r_epoch, i)
     d.check(
         "So a sensitive update maps u to at most x(u + a), with x = 1 − ηλ/2 and a = 2ρ: solve from u = 0.",
@@ -253,7 +254,7 @@ def baseline() -> Statement:
 
 @cache
 def naive() -> Statement:
-    """`thm:naive_RDP_baseline`: the same on batches, forgetting all updates without the record."""
+    """`thm:naive_RDP_baseline`: the same on batches, without any gain from updates that do not use the record."""
     d = Derivation()
     factor = _bounded_factor(d, split_step(d, b, rho0))
     d.at_most(

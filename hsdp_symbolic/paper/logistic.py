@@ -1,7 +1,7 @@
-"""Regularised multi-class logistic regression: `prop:smooth`, `prop:smooth_strcvx_clip` as true, `cor:logistic`.
+"""Regularised multi-class logistic regression: `prop:smooth`, `prop:smooth_strcvx_clip`, `cor:logistic`.
 
 Scores z_i = x̄ᵀθ_i, probabilities p = softmax(z), T = diag(p) − ppᵀ. As printed, the proposition on clipped gradients
-fails for three or more classes (see the ledger); what is stated here is what holds.
+fails for three or more classes (`hsdp audit` has the counterexample); what is stated here is what holds.
 """
 
 from __future__ import annotations
@@ -223,7 +223,7 @@ def actively_clipped() -> Statement:
 
 @cache
 def tightly_clipped() -> Statement:
-    """The same in terms of the clip norm: what is lost vanishes with it."""
+    """The same in terms of the clip norm: the smaller it is, the less convexity is lost."""
     d = Derivation()
     d.at_most(
         "The largest eigenvalue M of T is at most its trace, 1 − Σp² ≤ 1 − (1−r)² ≤ 2r, r = 1 − p_y (p1 stands for r).",
@@ -277,7 +277,7 @@ def contraction() -> Statement:
 
 @cache
 def tight_contraction() -> Statement:
-    """The same in terms of the clip norm."""
+    """The same in terms of the clip norm, for small ones."""
     return _contraction(
         "prop:smooth_strcvx_clip:rate_clip",
         S_g * sqrt(L**2 + 1),

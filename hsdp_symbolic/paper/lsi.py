@@ -1,7 +1,8 @@
-"""Log-Sobolev constants along noisy mini-batch gradient descent (`lem:LSIseq_convex`, `lem:LSIseq_stronglyconvex`).
+"""Log-Sobolev (LSI) constants along noisy mini-batch descent: `lem:LSIseq_convex`, `lem:LSIseq_stronglyconvex`.
 
-Two facts are cited: how a Lipschitz map and a Gaussian convolution change the constant. Everything else,
-the contraction factor of a gradient step included, is derived.
+The larger the constant c of a law, the more concentrated it is; 1/c is carried. Two facts are cited: how a Lipschitz
+map and a Gaussian convolution change the constant. Everything else, the contraction factor of a gradient step included,
+is derived.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Amplification by Gaussian post-processing: `lem:i_by_e_lower`, `lem:post_proc`, `lem:recursive`.
 
-Integral identities are checked on their integrands, one coordinate at a time, so they hold in any dimension.
-Cited, not proved: Green's identity, LSI ⇔ KL ≤ Fisher/2c, exchanging derivative and integral, data processing.
-Two Gaussians of equal variance attain every inequality of this module and serve as the witness throughout.
+Integral identities are checked on their integrands, one coordinate at a time, so they hold in any dimension. Cited, not
+proved: Green's identity, that a log-Sobolev inequality (LSI) with constant c means KL ≤ Fisher/2c, exchanging
+derivative and integral, data processing. Two Gaussians of equal variance attain every inequality of this module and
+serve as the witness throughout.
 """
 
 from __future__ import annotations
@@ -403,6 +404,7 @@ def _characteristics(d: Derivation, decay: Expr, growth: Expr) -> None:
 
 
 def _cite_data_processing(d: Derivation, says: str) -> None:
+    """Data processing, cited: `says` is what it is used for."""
     other = gaussian.renyi().subs(a, a2)
     d.cite(
         f"Data processing: {says} (witness: dropping one of two independent Gaussian coordinates).",

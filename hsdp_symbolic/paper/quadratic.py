@@ -63,6 +63,7 @@ def _affine(d: Derivation) -> Expr:
 
 
 def _divergence(d: Derivation, gap: Expr, spread: Expr, result: Expr, spelled: dict[Expr, Expr]) -> Expr:
+    """The divergence of Gaussians `gap` apart with variance `spread` is `result`, abbreviations `spelled` out."""
     d.identity(
         "R_α of two Gaussians with that variance and that distance.",
         gaussian.renyi().subs({a: gap, v: spread}, simultaneous=True),

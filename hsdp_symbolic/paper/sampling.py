@@ -1,7 +1,8 @@
 """Batches drawn afresh without replacement: `thm:amp_samp_wo_replacement`, by the repaired argument.
 
 The paper applies lem:recursive at one order throughout, which that lemma does not allow. Carrying a bound for all
-orders at once, R_a ≤ a·u_B for each batch sequence B, repairs it: S is then the expectation of e^(α(α−1)u_B).
+orders at once, R_a ≤ a·u_B for each batch sequence B, repairs it: the S of the theorem is then an upper bound on the
+expectation of e^(α(α−1)u_B).
 """
 
 from __future__ import annotations

@@ -101,7 +101,7 @@ def joint_convexity() -> Statement:
 
 
 def over_batches(d: Derivation) -> None:
-    """The moment of a run whose record falls into a random batch is at most the mean over the batches."""
+    """The moment e^((α−1)R) of a run whose record falls into a random batch is at most the mean over the batches."""
     arrangements = factorial(n) / factorial(b)
     with_record = factorial(n - 1) / factorial(b - 1)
     d.identity(
@@ -137,7 +137,7 @@ def first_term_comes_out(d: Derivation) -> None:
 
 
 def mixture_of_exponentials(d: Derivation) -> None:
-    """ε₀^j is completely monotone in j: what a mean over batches leans on."""
+    """ε₀^j is completely monotone in j, which the computation of a mean over batches relies on."""
     x, decay = q**-2, q ** (2 * j)
     d.identity(
         "ε₀^j is a nonnegative mixture of decaying exponentials: 1/Σ_(s<j) x^s = (x−1)·Σ_(r≥1) x^(−jr), x = q^(−2).",

@@ -1,4 +1,4 @@
-"""The picture of `hsdp compare`: every bound over the number of epochs, with a line where another becomes the smallest."""
+"""The picture of `hsdp compare`: every bound over the number of epochs, a line where the smallest changes."""
 
 from __future__ import annotations
 

@@ -153,7 +153,7 @@ def crossing(request: Request) -> Figure:
 
 
 def _clear(crossed: list[Text], top: float) -> tuple[Text, ...]:
-    """Labels of marks, clear of lines: above the highest mark, above and beside marks near the axis, below the others."""
+    """Labels clear of the lines: above the highest mark, above and beside marks near the axis, below the others."""
     highest = max(crossed, key=lambda text: text.y, default=None)
     return tuple(
         replace(text, align="right", offset=(-3, 7))

@@ -1,1 +1,1 @@
-"""Bounds tighter than the paper's, each with its own derivation."""
+"""Bounds sharper than the paper's, each with its own derivation."""

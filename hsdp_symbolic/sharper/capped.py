@@ -1,8 +1,9 @@
 """`split:capped`: the paper's sampling recursion with its hit step capped, so that it converges for every order.
 
-A hit that is hidden by a share θ of its noise leaves the rest to shrink what was there before. The best share makes the
-hit step √u ← q√u + √(ρ₀(1 − q²)), wherever that share is at most 1; the paper's u ← u + ρ₀ is θ = 1. Below that point
-the formula would cost less than ρ₀, and is not a bound: it must not be used there, so this is not a minimum of the two.
+A hit is an update whose batch holds the record. If only a share θ of its noise is spent on hiding it, the rest shrinks
+what was there before. The best share makes the hit step √u ← q√u + √(ρ₀(1 − q²)), wherever that share is at most 1;
+θ = 1 is the paper's u ← u + ρ₀. For smaller u the formula would add less than ρ₀ and is not a bound, so the capped step
+is not simply the minimum of the two.
 """
 
 from __future__ import annotations
@@ -54,6 +55,7 @@ def capped_step(root: Expr, kick: Expr) -> Expr:
 
 
 def _best_share(d: Derivation) -> None:
+    """What a hit costs if a share θ of its noise hides it; the best θ, and where it takes over from θ = 1."""
     share = 1 / (1 + g_2_minus_g_1)  # any 0 < θ ≤ 1
     d.identity(
         "Hide a hit with a share θ of the noise: s²/(2θv) = ρ₀/θ.",

@@ -1,7 +1,6 @@
 """Clipped gradients of losses φ(x·θ): clipping turns φ into another convex loss, no less smooth. `clip:scalar`.
 
-The argument is the one that makes Huber's loss of a square: clipping the gradient φ'(x·θ)·x, whose direction is fixed,
-clips φ' itself.
+It is how a squared loss becomes Huber's: the gradient φ'(x·θ)·x has a fixed direction, so clipping it clips φ' itself.
 """
 
 from __future__ import annotations

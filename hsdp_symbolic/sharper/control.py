@@ -1,8 +1,9 @@
-"""`control:without_replacement` and `control:reshuffle`: shifts chosen step by step, before the later hits are known.
+"""`control:without_replacement` and `control:reshuffle`: shifts chosen step by step, before later hits are known.
 
-For each batch sequence any feasible shifts give a bound (`shift:pattern`), so a rule that looks at past hits only gives
-one for all sequences at once; joint convexity (`lem:rootconvexity1`) averages e^((α−1)ε) over them. The best rule
-solves a dynamic programme, whose value is the statement; `functions.shift_programme` brackets it.
+A hit is an update whose batch holds the record; a shift is the distance between the two runs that the noise of a step
+is made to hide. For each batch sequence any feasible shifts give a bound (`shift:pattern`), so a rule that looks at
+past hits only gives one for all sequences at once; joint convexity (`lem:rootconvexity1`) averages e^((α−1)ε) over
+them. The best rule solves a dynamic programme, whose value is the statement; `functions.shift_programme` brackets it.
 """
 
 from __future__ import annotations
@@ -51,11 +52,11 @@ from .moments import KAPPA, chance_of_a_hit
 from .pattern import BATCHES, cost
 
 CONTROL_RTOL = "1/20"
-"""What an enclosure promises if not asked for more; the grid is made for 1e-3."""
+"""The relative width of an enclosure if none is asked for; the grid usually does much better, about 1e-3."""
 
 
 def _convex(d: Derivation) -> None:
-    """W is convex and never falls with the distance: what makes chords upper and tangents lower bounds."""
+    """W is convex and never falls with the distance, so that chords are upper bounds and tangents lower bounds."""
     hit = KAPPA * rho0
     d.at_most(
         "W stays convex. First, E(y) = min c(y − z')² + W(z') over 0 ≤ z' ≤ y: halfway between two choices the square "
@@ -89,6 +90,7 @@ def _convex(d: Derivation) -> None:
 
 
 def _any_number_of_steps(d: Derivation) -> None:
+    """Bounds on a long run from shorter ones: what stopping early leans on."""
     d.at_most(
         "A longer run costs no less: whatever its first pass brings, what it pays is at least 0, and W at the distance "
         "it leaves is at least W(0).",

@@ -60,11 +60,11 @@ from .shifts import cyclic
 
 _COST = Over(times(alpha, eta, S_g**2), times(4, sigma**2, n**2))
 _GROWTH = (1 + q) * GeometricSum(q, K) / (1 + q**K)
-"""Σa² of the best shifts, or u/ρ of the best split: manifestly increasing in K."""
+"""Σa² of the best shifts, and u/ρ of the best split; in this form it can be seen to increase with K."""
 
 
 def _tight(d: Derivation) -> Expr:
-    """The bound, found to be the exact law of the quadratic loss."""
+    """The bound, with the step that it equals the exact divergence of the quadratic loss."""
     expr = alpha * rho_n * _GROWTH
     d.identity("It is the exact divergence of the quadratic loss: nothing smaller is a bound.", full_batch().expr, expr)
     return expr

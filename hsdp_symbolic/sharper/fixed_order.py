@@ -1,7 +1,7 @@
-"""The factor the proof of `thm:strconvexsmooth` gives and the theorem drops, for any split of an epoch.
+"""`thm:strconvexsmooth` with the factor that its proof gives and the theorem drops, for any split of an epoch.
 
-An epoch of N updates is split at m: the first m are counted from a fixed start, the other N − m contract. The paper
-takes m = ⌊N/2⌋ and drops the contraction of the last epoch, a factor q^(2(N−m)).
+Also `thm:shuffle` with that factor. An epoch of N updates is split at m: the first m are counted from a fixed start,
+the other N − m contract. The paper takes m = ⌊N/2⌋ and drops the contraction of the last epoch, a factor q^(2(N−m)).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""`moments:without_replacement`: the moment of the paper's sampling recursion itself, without its Jensen step.
+"""`moments:without_replacement`: the mean of e^(α(α−1)u) in the paper's sampling recursion, without its Jensen step.
 
-For each batch sequence B, R_a ≤ a·u_B for all orders a, with u ← u + ρ₀ on a hit and u ← q²u otherwise. Here both
-follow from shifts (`shift:pattern`), so neither a log-Sobolev constant nor the paper's step at one and the same order
-is needed.
+For each batch sequence B, R_a ≤ a·u_B for all orders a, with u ← u + ρ₀ on a hit (a batch that holds the record) and
+u ← q²u otherwise. Here both follow from shifts (`shift:pattern`), so neither a log-Sobolev constant nor the paper's
+step at one and the same order is needed.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ KAPPA = alpha * (alpha - 1)
 
 
 def chance_of_a_hit(d: Derivation) -> Expr:
+    """b/n, with the step that derives it."""
     d.identity(
         "A batch of b out of n holds the record with probability b/n.",
         binomial(n - 1, b - 1) / binomial(n, b),

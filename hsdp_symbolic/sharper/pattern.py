@@ -1,7 +1,8 @@
 """`shift:pattern`: the best shifts for any pattern of hits, as the greatest convex minorant of a polygon.
 
-Noise of variance v_t can hide a distance a_t at the price α·a_t²/(2v_t). The distance of the two runs contracts by q_t,
-grows by at most s_t on a hit, and must be hidden by the end. With P_t = Π_(i>t) q_i, x_t = Σ_(i<t) v_i·P_i² and
+Two runs, one on each dataset, differ only through hits: updates whose batch holds the record. Their distance contracts
+by q_t, grows by at most s_t on a hit, and must be hidden by the end; the noise of a step, of variance v_t, can hide a
+distance a_t (a shift) at the price α·a_t²/(2v_t). With P_t = Π_(i>t) q_i, x_t = Σ_(i<t) v_i·P_i² and
 H_t = Σ_(i<t) P_i·s_i·hit_i, a choice of shifts is a path A from (0, 0) to (x_T, H_T) that stays below H; it costs
 Σ (ΔA)²/(2Δx), and the cheapest path is the greatest convex minorant of the points (x_t, H_t).
 """
@@ -143,7 +144,8 @@ def shifted_step() -> Statement:
         label="shift:pattern",
         title="The price of a shift",
         where="not in the paper; after Feldman et al. 2018",
-        says="What one step adds to ε for hiding a distance; for the best ones, given all hits, see sharper.minorant.",
+        says="What one step adds to ε for hiding a distance; `functions.convex_minorant` finds the best ones, given "
+        "all hits.",
         bounds=r"\varepsilon_{t+1} - \varepsilon_t",
         quantity=Quantity.DIVERGENCE_ADDED,
         relation="<=",

@@ -1,9 +1,10 @@
 """Optimal shifts for a fixed order of batches: `shift:cyclic`, `shift:convex` and, shuffled once, `shift:shuffle`.
 
-Two runs from the same start, one per dataset, are compared through a distance z: an update turns z into at most
-qz + s·hit, and noise takes a off it at the price of a Gaussian shift. Any a with z ≥ 0 throughout and z = 0 at the end
-gives a bound; the best a is a greatest convex minorant, which for one hit per epoch has at most two edges.
-No log-Sobolev constant is needed. Distances are in units of s = ηS_g/b; j = N − j0 updates are left at the last hit.
+Two runs from the same start, one per dataset, are compared through a distance z: an update turns z into at most qz +
+s·hit, and noise takes a off it at the price of a Gaussian shift. Any a with z ≥ 0 throughout and z = 0 at the end gives
+a bound; the best a is a greatest convex minorant, which for one hit per epoch has at most two edges. Where the first
+would be the steeper one they are pooled into one, the chord. No log-Sobolev constant is needed. Distances are in units
+of s = ηS_g/b; j = N − j0 updates are left at the last hit.
 """
 
 from __future__ import annotations
@@ -209,7 +210,7 @@ def _minimum(d: Derivation) -> None:
 
 
 def _monotone(d: Derivation) -> None:
-    """What the views lean on: Σa² rises with q and K and falls with N and j."""
+    """Σa² rises with q and K and falls with N and j: evaluation over ranges relies on it."""
     d.at_most(
         "Shifts that do for one run do for a tamer one, cut short where z reaches 0: a smaller z, contracted more, "
         "stays smaller. So the minimum rises with q, and with K (drop the first epoch) …",
@@ -230,7 +231,7 @@ def _monotone(d: Derivation) -> None:
 
 
 def _units(d: Derivation, hits: Expr, squares: Expr) -> CyclicShifts:
-    """The node, with its edges identified as those derived."""
+    """The function `CyclicShifts`, with the steps that its edges are those derived."""
     found = CyclicShifts(q, N, K, j)
     last, weights = q ** (j - 1), GeometricSum(q**2, j)
     up_to_last = {i: K - 1}
@@ -333,7 +334,7 @@ def convex() -> Statement:
 
 
 def chord() -> tuple[Expr, Expr]:
-    """Rise and length of the chord, in units of the last hit and its square: Σa² is rise²/length where edges pool."""
+    """Rise and length of the chord, in units of the last hit and its square; Σa² is rise²/length if pooled."""
     return GeometricSum(q**N, K), q ** (2 - 2 * j) * GeometricSum(q**2, N * (K - 1) + j)
 
 

@@ -62,8 +62,8 @@ def plug_in(first: Chains, second: Chains, alpha: float, *, level: float = 0.95)
 def rao_blackwell(first: Chains, second: Chains, alpha: float, noise: float, *, level: float = 0.95) -> Estimate:
     """From the centres of the last update: given these, the law of the last iterate is a known Gaussian.
 
-    Averaging these laws, not samples from them, lowers the variance (Rao and Blackwell). The centres are counted in bins
-    of a fiftieth of the noise; far out, where few chains have been, each tail counts as one outcome (which can only
+    Averaging these laws, not samples from them, lowers the variance (Rao and Blackwell). Centres are counted in bins of
+    a fiftieth of the noise; far out, where few chains have been, each tail counts as one outcome (which can only
     lower the divergence).
     """
     if first.centres is None or second.centres is None:
