@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from hsdp_symbolic.cli import commands, main
+from proofs_check.register import parts_of_claims
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -40,6 +41,13 @@ def test_a_wrong_line_is_noticed():
     assert matches(["ab …"], ["ab cd"])
     assert not matches(["a", "…", "z"], ["a", "b", "c", "y"])
     assert not matches(["a"], ["a", "b"])
+
+
+def test_findings_are_named_as_the_audit_names_them():
+    (table,) = re.findall(r"^\| where \| what \| `hsdp audit` \|\n\|[-|]+\n(.*?)\n\n", README, re.S | re.M)
+    named = re.findall(r"\| `([^`]+)` \|$", table, re.M)
+    assert len(named) == len(table.splitlines())
+    assert set(named) <= parts_of_claims().keys()
 
 
 def test_links_lead_somewhere():
