@@ -69,7 +69,7 @@ class Bound:
 
     @property
     def same_laws(self) -> bool:
-        """Whether records have no influence at all."""
+        """Whether S_g = 0, so that neighbouring datasets give the same output."""
         return self.setting["S_g"] == 0
 
     @property

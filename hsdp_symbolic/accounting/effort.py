@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from ..errors import ArgumentError
+from ..errors import ArgumentError, UnsupportedNode
 from ..setting import Setting
 from ..statement import Statement
 
@@ -69,7 +69,9 @@ def rank(found: Statement) -> int:
 
 def is_long(found: Statement) -> bool:
     """Whether its order is chosen by a sketch."""
-    return rank(found) >= 2
+    from ..functions.interface import Long
+
+    return any(isinstance(node, Long) for node in found.functions)
 
 
 def check_work(found: Statement, setting: Setting, effort: Effort) -> None:
@@ -105,7 +107,10 @@ class _LongStatement:
         from ..evaluate.program import compile_expression
         from ..functions.interface import Long
 
-        (self._node,) = (node for node in found.functions if isinstance(node, Long))
+        long = [node for node in found.functions if isinstance(node, Long)]
+        if len(long) != 1:
+            raise UnsupportedNode(f"{found.label} has {len(long)} functions that take long; only one can be sketched")
+        (self._node,) = long
         self.kind = type(self._node)
         self._expr, self._values = found.expr, found.point(setting, alpha=2)
         _, *others = self._node.args

@@ -125,7 +125,7 @@ def _parser() -> _Parser:
 
 
 def _learner(parsers: dict[str, _Command], part: str) -> Callable[[], None]:
-    """What gives the commands of one module their options."""
+    """A function that adds the options of one module's commands."""
 
     def command(name: str, run: Callable[[argparse.Namespace], int]) -> argparse.ArgumentParser:
         parsers[name].learn = None

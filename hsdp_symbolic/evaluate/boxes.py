@@ -407,7 +407,7 @@ class _Search:
         return fixed
 
     def _see(self, point: Box) -> None:
-        """Take note of a value that occurs."""
+        """Record a value that the expression takes."""
         found = natural_range(self._expr, point, self._engine)
         if found is not None:
             self._least, self._most = min(self._least, found[1]), max(self._most, found[0])

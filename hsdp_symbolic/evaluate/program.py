@@ -143,14 +143,14 @@ class _Compiler:
         self.code.append((operation, reads, payload))
         return len(self.code) - 1
 
-    def emit_parts(self, operation: Operation, *parts: Expr, bound: Symbol | None = None) -> int:
-        """An instruction whose parts are programs; `bound` is a name of its own, not a leaf of the whole."""
-        if bound is not None and not isinstance(bound, Symbol):
-            raise UnsupportedNode(f"{bound} is the index of a mean or recursion, and must be a symbol")
-        compiled = tuple(part.name if part == bound else compile_expression(part, self.atoms) for part in parts)
+    def emit_parts(self, operation: Operation, *parts: Expr, own_name: Symbol | None = None) -> int:
+        """An instruction whose parts are programs; `own_name`, its index or state, is no leaf of the whole."""
+        if own_name is not None and not isinstance(own_name, Symbol):
+            raise UnsupportedNode(f"{own_name} is the index of a mean or recursion, and must be a symbol")
+        compiled = tuple(part.name if part == own_name else compile_expression(part, self.atoms) for part in parts)
         for part in compiled:
             if isinstance(part, Program):
-                self.leaves |= part.leaves - {bound.name if bound else ""}
+                self.leaves |= part.leaves - {own_name.name if own_name else ""}
         return self.emit(operation, payload=compiled)
 
     def _translate(self, node: Expr) -> int:
@@ -179,7 +179,7 @@ class _Compiler:
             return self.visit(node.closed())
         if isinstance(node, Pointwise):
             return self.emit(type(node), *node.args)
-        return self.emit_parts(type(node), *node.args, bound=node.bound_name)
+        return self.emit_parts(type(node), *node.args, own_name=node.own_name)
 
     def _symbol(self, node: Symbol) -> int:
         if node not in self.atoms:

@@ -113,7 +113,7 @@ class _Rules:
         pulls: list[tuple[int, Trend | None]] = []
         if self._symbol == alpha_minus_1 and 1 / alpha_minus_1 in factors:
             for node in factors:
-                if isinstance(node, BoundFunction) and node.has_order:
+                if isinstance(node, BoundFunction) and type(node).per_order is not BoundFunction.per_order:
                     factors = [factor for factor in factors if factor not in (node, 1 / alpha_minus_1)]
                     pulls.append((sign(node), node.per_order(self)))
                     break

@@ -27,7 +27,6 @@ class Accumulated(Binding):
     nargs = 6  # increment, state, count, room, ceiling, gain
     rank = 1
     is_recursion = True
-    has_order = True
 
     @classmethod
     def ball(cls, over: Balls, parts: Parts, values: Values) -> Any:

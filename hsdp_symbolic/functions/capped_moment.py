@@ -32,7 +32,10 @@ class CappedMoment(OfSteps):
 
     nargs = 4  # cost, q, rate, count
     rank = 1
-    has_order = True
+
+    @classmethod
+    def vanishes(cls, *numbers: Fraction) -> bool:
+        return not numbers[0]
 
     @classmethod
     def enclosed(cls, over: Balls, *numbers: Fraction) -> Any:

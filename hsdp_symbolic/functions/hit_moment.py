@@ -40,7 +40,6 @@ class HitMoment(Long):
 
     nargs = 4  # cost, q, rate, count
     rank = 3
-    has_order = True
     unit, budget = "terms of a moment", "terms"
 
     @classmethod

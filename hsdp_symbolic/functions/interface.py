@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from sympy import Expr, Function, Symbol
 
-from ..errors import NotRational, UnsupportedNode
+from ..errors import ArgumentError, NotRational, UnsupportedNode
 
 if TYPE_CHECKING:
     from ..arithmetic.engines import Engine
@@ -192,7 +192,7 @@ class Printer(Protocol):
 class BoundFunction(Function):
     """A function of the bounds. What a class does not say of itself is unknown, and views refuse to guess it."""
 
-    bound: ClassVar[int | None] = None
+    own_name_at: ClassVar[int | None] = None
     """Which argument, if any, is a name that the others use."""
     is_closed_in_proofs: ClassVar[bool] = False
     """Whether proofs of equality write it in its closed form."""
@@ -210,8 +210,6 @@ class BoundFunction(Function):
     """Whether views follow it step by step until it ends, or settles: further steps no longer change its value."""
     doubles_take_every_term: ClassVar[bool] = False
     """Whether doubles go through all terms one by one, where an enclosure need not."""
-    has_order: ClassVar[bool] = False
-    """Whether `per_order` knows the direction of the function divided by α − 1."""
     tex_swallows: ClassVar[bool] = False
     """Whether its LaTeX would take in a factor written after it, as a sum does."""
     tex_grouped: ClassVar[bool] = False
@@ -222,8 +220,8 @@ class BoundFunction(Function):
         raise UnsupportedNode(f"{type(self).__name__} has no closed form; give it a method `closed`")
 
     @property
-    def bound_name(self) -> Symbol | None:
-        return None if self.bound is None else self.args[self.bound]
+    def own_name(self) -> Symbol | None:
+        return None if self.own_name_at is None else self.args[self.own_name_at]
 
     def sign(self, sign: Callable[[Expr], int]) -> int:
         """1 if it is never negative, −1 if never positive, 0 if unknown; `sign` says the same of other expressions."""
@@ -296,7 +294,7 @@ class Pointwise(BoundFunction):
 class Binding(BoundFunction):
     """A function whose arguments use a name of its own."""
 
-    bound: ClassVar[int | None] = 1
+    own_name_at: ClassVar[int | None] = 1
 
     @classmethod
     def exact(cls, over: Arithmetic, parts: Parts, values: Values) -> Any:
@@ -306,7 +304,10 @@ class Binding(BoundFunction):
     def ball(cls, over: Balls, parts: Parts, values: Values) -> Any:
         raise UnsupportedNode(f"{cls.__name__} has no enclosure; give it a method `ball`")
 
-    series = ball
+    @classmethod
+    def series(cls, over: Any, parts: Parts, values: Values) -> Any:
+        """Of power series in an index, if it stands inside a mean."""
+        return cls.ball(over, parts, values)
 
     @classmethod
     def doubles(cls, over: Doubles, parts: Parts, values: Values) -> Any:
@@ -314,11 +315,12 @@ class Binding(BoundFunction):
 
 
 class OfNumbers(BoundFunction):
-    """A function of exact numbers. It is 0 where the first of them is, unless `vanishes` says otherwise."""
+    """A function of exact numbers."""
 
     @classmethod
     def vanishes(cls, *numbers: Fraction) -> bool:
-        return not numbers[0]
+        """Whether it is known to be exactly 0 there."""
+        return False
 
     @classmethod
     def enclosed(cls, over: Balls, *numbers: Fraction) -> Any:
@@ -341,7 +343,10 @@ class OfNumbers(BoundFunction):
         numbers = [over.exactly(part, values) for part in parts]
         return Fraction(0) if cls.vanishes(*numbers) else cls.enclosed(over, *numbers)
 
-    series = ball
+    @classmethod
+    def series(cls, over: Any, parts: Parts, values: Values) -> Any:
+        """Of power series in an index, if it stands inside a mean."""
+        return cls.ball(over, parts, values)
 
     @classmethod
     def doubles(cls, over: Doubles, parts: Parts, values: Values) -> Any:
@@ -373,7 +378,9 @@ class OfSteps(OfNumbers):
         out, ticker = np.empty(len(rows)), Ticker()
         for place, (*others, count) in enumerate(rows):
             ticker.say(f"{cls.__name__}: {place:,} of {len(rows):,} values")
-            found = (0.0,) if not others[0] else cls.curve(*others, longest[tuple(others)])
+            if count < 1:
+                raise ArgumentError(cls.__name__, count, "not a count of steps", "take at least one step")
+            found = (0.0,) if cls.vanishes(*others, count) else cls.curve(*others, longest[tuple(others)])
             out[place] = found[min(int(count), len(found)) - 1]
         ticker.clear()
         return out.reshape(given[0].shape)
@@ -382,7 +389,7 @@ class OfSteps(OfNumbers):
 class Long(OfSteps):
     """A function that takes so long that the best order is looked for on a sketch of it: rough values for many costs.
 
-    Its first argument is a cost, and as a function of that alone, on logarithmic scales, it is smooth.
+    Its first argument is a cost. As a function of that alone it is 0 at 0 and, on logarithmic scales, smooth.
     """
 
     rank = 2
@@ -392,6 +399,10 @@ class Long(OfSteps):
     """The field of `accounting.effort.Effort` that says how much of it is acceptable."""
     certified_as_asked: ClassVar[bool] = True
     """Whether an enclosure as narrow as the statement's own costs no more than a wider one."""
+
+    @classmethod
+    def vanishes(cls, *numbers: Fraction) -> bool:
+        return not numbers[0]
 
     @classmethod
     def work(cls, *others: Fraction) -> int:

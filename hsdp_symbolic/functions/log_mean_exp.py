@@ -32,7 +32,6 @@ class LogMeanExp(Binding):
     normalised = (0,)
     rank = 1
     doubles_take_every_term = True
-    has_order = True
     tex_grouped = True
 
     @classmethod

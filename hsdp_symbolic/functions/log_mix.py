@@ -27,7 +27,6 @@ class LogMix(Pointwise):
     nargs = 3
     is_closed_in_proofs = True
     monotone_either_way = (0,)
-    has_order = True
 
     def closed(self) -> Expr:
         w, x, y = self.args

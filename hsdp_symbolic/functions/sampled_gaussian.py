@@ -30,7 +30,6 @@ class SampledGaussian(OfNumbers):
     """
 
     nargs = 3  # p, rho, alpha
-    has_order = True
     slow_at_high_orders = True
 
     @classmethod

@@ -32,7 +32,6 @@ class ShiftControl(Long):
 
     nargs = 5  # cost, q, rate, batches, epochs
     on_a_grid = True
-    has_order = True
     unit, budget = "steps of a dynamic programme", "steps"
     certified_as_asked = False
 

@@ -239,7 +239,7 @@ class _Above(_Side):
         self._fresh = (base + mixed) * _UP
 
     def close(self) -> None:
-        """The pass begins here: earlier steps belong to another."""
+        """Finish this pass: the steps before it belong to another."""
         assert self._fresh is not None
         self._used = self.W = self._fresh
 
@@ -299,7 +299,7 @@ class _Below(_Side):
         self._fresh = value - 4 * UNIT * (np.abs(base) + mixed.below) - 2 * doubt, slope
 
     def close(self) -> None:
-        """The pass begins here: earlier steps belong to another."""
+        """Finish this pass: the steps before it belong to another."""
         assert self._fresh is not None
         self._used, self.W = self._fresh, self._fresh[0]
 

@@ -409,7 +409,7 @@ def _sample_point(expr: Expr) -> dict[Symbol, Expr] | None:
     if expr.atoms(AppliedUndef):
         return None
     point = {}
-    indices = {node.bound_name for node in expr.atoms(BoundFunction)}
+    indices = {node.own_name for node in expr.atoms(BoundFunction)}
     for position, symbol in enumerate(sorted(expr.free_symbols - indices, key=str), start=2):
         generic = Rational(position) if symbol.is_integer else Rational(position, position + 3)
         point[symbol] = _TYPICAL.get(symbol, generic)

@@ -35,6 +35,7 @@ LIMITS = {
     ("audit", "thm:GD_baseline/1"): 6,
     ("audit", "thm:shuffle/bernoulli"): 6,
     ("audit", "D.5/display-3"): 6,
+    ("audit", "thm:strconvexsmooth/dropped-factor"): 6,
     **{("epsilon", "--scheme", scheme, *RUN, "--delta", "1e-5"): 6 for scheme in ("fixed", "shuffle", "reshuffle")},
     ("epsilon", "--scheme", "full_batch", *RUN, "--delta", "1e-5"): 6,
 }

@@ -14,13 +14,13 @@ from sympy import Integer
 
 import hsdp_symbolic
 from hsdp_symbolic.arithmetic.engines import ENGINES
-from hsdp_symbolic.errors import NotRational, UnsupportedNode
+from hsdp_symbolic.errors import ArgumentError, NotRational, UnsupportedNode
 from hsdp_symbolic.evaluate.boxes import Range, range_of
 from hsdp_symbolic.evaluate.enclosure import enclose, exact
 from hsdp_symbolic.evaluate.numeric import evaluate
 from hsdp_symbolic.evaluate.program import compile_expression
 from hsdp_symbolic.evaluate.trend import sign, trend
-from hsdp_symbolic.functions.interface import BoundFunction, OfNumbers, Pointwise, Trend
+from hsdp_symbolic.functions.interface import BoundFunction, OfNumbers, OfSteps, Pointwise, Trend
 from hsdp_symbolic.proof.algebra import is_zero
 from hsdp_symbolic.setting.arrays import Samples
 from hsdp_symbolic.symbols import K, alpha, eta, lam, sigma2
@@ -63,6 +63,10 @@ class LogFactorial(OfNumbers):
     nargs = 1
 
     @classmethod
+    def vanishes(cls, *numbers):
+        return numbers[0] in (0, 1)
+
+    @classmethod
     def enclosed(cls, over, *numbers):
         return over.log(Fraction(np.prod([Integer(i) for i in range(1, int(numbers[0]) + 1)])))
 
@@ -76,6 +80,20 @@ class LogFactorial(OfNumbers):
 
     def trend(self, rules):
         return rules.of(self.args[0])
+
+
+class OneAndMore(OfSteps):
+    """1 + x·k after k steps, which is not 0 at x = 0."""
+
+    nargs = 2
+
+    @classmethod
+    def enclosed(cls, over, *numbers):
+        return 1 + numbers[0] * numbers[1]
+
+    @classmethod
+    def curve(cls, *numbers):
+        return [1 + float(numbers[0]) * k for k in range(1, int(numbers[1]) + 1)]
 
 
 class Mute(Pointwise):
@@ -142,6 +160,23 @@ class TestOfNumbers:
 
     def test_direction(self):
         assert trend(LogFactorial(K), K) is Trend.UP
+
+
+class TestOfSteps:
+    program = compile_expression(OneAndMore(eta, K))
+
+    def test_it_is_not_taken_for_zero_where_its_first_argument_is(self):
+        with pytest.raises(NotRational):
+            exact(self.program, {"eta": Fraction(0), "K": Fraction(3)})
+        assert enclose(self.program, {"eta": Fraction(0), "K": Fraction(3)}).lo == 1
+        assert evaluate(self.program, {"eta": samples([0.0, 1.0]), "K": Fraction(3)}).tolist() == [1.0, 4.0]
+
+    def test_one_run_for_all_counts(self):
+        assert evaluate(self.program, {"eta": Fraction(2), "K": samples([1.0, 3.0])}).tolist() == [3.0, 7.0]
+
+    def test_no_steps_are_refused(self):
+        with pytest.raises(ArgumentError, match="at least one step"):
+            evaluate(self.program, {"eta": Fraction(2), "K": samples([0.0, 3.0])})
 
 
 def test_what_a_function_does_not_say_is_not_guessed():
