@@ -284,7 +284,7 @@ class Pointwise(BoundFunction):
     @classmethod
     def switch(cls, over: Balls, *values: Any) -> Any:
         """What decides between the two forms."""
-        raise NotImplementedError
+        raise UnsupportedNode(f"{cls.__name__} needs a method `switch`")
 
     @classmethod
     def doubles(cls, over: Doubles, *values: Any) -> Any:
@@ -362,7 +362,7 @@ class OfSteps(OfNumbers):
     @classmethod
     def curve(cls, *numbers: Any) -> Sequence[float]:
         """Values after 1, 2, … steps, to the count given last or until they settle."""
-        raise NotImplementedError
+        raise UnsupportedNode(f"{cls.__name__} needs a method `curve`")
 
     @classmethod
     def array(cls, *arguments: Any) -> Array:
@@ -407,9 +407,9 @@ class Long(OfSteps):
     @classmethod
     def work(cls, *others: Fraction) -> int:
         """How much there is to compute, for all arguments but the cost."""
-        raise NotImplementedError
+        raise UnsupportedNode(f"{cls.__name__} needs a method `work`")
 
     @classmethod
     def sketch(cls, costs: Array, *others: Fraction) -> Array:
         """The value for many costs, to a few per cent; infinite for costs out of its range."""
-        raise NotImplementedError
+        raise UnsupportedNode(f"{cls.__name__} needs a method `sketch`")
