@@ -190,6 +190,9 @@ class Float64:
             return 1.0 / self.value(base)
         return self.value(base) ** self.value(exponent)
 
+    def positive_part(self, x: Any) -> Any:
+        return max(Fraction(0), x) if isinstance(x, Fraction) else np.maximum(self.value(x), 0.0)
+
     def exp(self, x: Any) -> Any:
         return np.exp(self.value(x))
 

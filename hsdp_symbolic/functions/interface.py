@@ -109,6 +109,10 @@ class Doubles(Protocol):
 
     def add(self, *terms: Any) -> Any: ...
     def mul(self, *factors: Any) -> Any: ...
+    def power(self, base: Any, exponent: Any) -> Any: ...
+    def positive_part(self, x: Any) -> Any:
+        """max(0, x)."""
+
     def value(self, x: Any) -> Any:
         """A double, or what stands for an array of doubles."""
 

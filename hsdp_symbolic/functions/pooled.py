@@ -35,7 +35,7 @@ class Pooled(Pointwise):
         return True if all(arg.is_nonnegative for arg in self.args) else None
 
     @classmethod
-    def exact(cls, over: Arithmetic, slope: Any, length: Any) -> Any:
+    def exact(cls, over: Arithmetic | Doubles, slope: Any, length: Any) -> Any:
         """The chord, and what two convex edges add to it: where g cannot be told from 1, that is nearly 0."""
         chord = over.add(Fraction(1), over.mul(slope, length))
         try:
@@ -60,7 +60,7 @@ class Pooled(Pointwise):
     @classmethod
     def doubles(cls, over: Doubles, slope: Any, length: Any) -> Any:
         if isinstance(slope, Fraction) and isinstance(length, Fraction):
-            return ((1 + slope * length) ** 2 + max(Fraction(0), 1 - slope) ** 2 * length) / (1 + length)
+            return cls.exact(over, slope, length)
         rise = over.mul(slope, length)  # as one: the slope alone may overflow where the edges pool
         return over.record(_pooled, slope, rise, length)
 
