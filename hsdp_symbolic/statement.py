@@ -22,14 +22,16 @@ from .setting.parameters import PARAMETER_NAMES
 
 if TYPE_CHECKING:
     import numpy as np
-    from sympy import Expr
+    from sympy import Expr, Symbol
     from sympy.core.relational import Relational
 
     from .evaluate.boxes import Box, Range
     from .evaluate.enclosure import Enclosure
     from .evaluate.program import Program
     from .functions.interface import BoundFunction
-    from .proof.derivation import Step
+    from .proof.kernel import Theorem
+    from .proof.propositions import Proposition
+    from .proof.tree import Step
     from .setting.arrays import Array, Samples
 
 Value = TypeVar("Value", "Fraction", "Fraction | Range", "Fraction | Samples")
@@ -42,7 +44,7 @@ _ARGUMENT_NAMES = frozenset(letter.name for letter in ARGUMENTS)
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Statement:
-    """A bound or lemma of the paper: `bounds` `relation` `expr`, under `hypotheses`, by `steps`.
+    """A bound or lemma of the paper: a theorem, with a label and how it is printed. What it claims is the theorem's.
 
     >>> from hsdp_symbolic import Setting, statement
     >>> run = Setting(n=50, b=2, K=40, eta="0.02", lam=1, beta=4, sigma=2, S_g=4)
@@ -58,16 +60,16 @@ class Statement:
     """What it says, in a sentence or two."""
     bounds: str
     """What is bounded, as LaTeX: the left side."""
-    quantity: Quantity
-    relation: Literal["<=", ">=", "="]
-    expr: Expr
-    """The right side, as it is computed."""
+    theorem: Theorem
+    """What is claimed, and its proof, written when somebody looks at it."""
     shown: Expr
-    """The right side as the paper writes it: a display tree (`display`) that means `expr`."""
+    """The value as the paper writes it: a display tree (`display`) that means `expr`."""
     hypotheses: tuple[Relational, ...]
-    """What must hold between the letters. Every view checks it."""
-    steps: Sequence[Step]
-    """The derivation."""
+    """What must hold between the letters, as it is printed: the theorem's own. Every view checks it."""
+    first_epoch: tuple[Expr, Symbol] | None = None
+    """What ε₀^j(α) means in `shown`, and the symbol it is written in, if it occurs there."""
+    printed_with: Callable[[], Sequence[Theorem]] = tuple
+    """Theorems that what `shown` divides by is not 0."""
     uses: tuple[str, ...] = ()
     """The labels of the statements its derivation rests on."""
     also: tuple[tuple[str, Expr], ...] = ()
@@ -75,12 +77,67 @@ class Statement:
     names: tuple[tuple[Expr, Expr], ...] = ()
     """Names of other bounds that `shown` is written with, each with what it stands for."""
     kind: Literal["theorem", "lemma", "proposition", "corollary", "baseline", "equation", "law"] = "theorem"
-    terms: Terms | None = None
-    """On what terms it bounds a run; None for what bounds none."""
+    side: Literal["left", "right"] | None = None
+    """For an inequality between numbers: the side that is the value."""
+    names_it: bool = False
+    """Whether the left side is a name for the bound, so that it is printed with "="."""
+    bounded: Quantity | None = None
+    """What an inequality between numbers bounds; other propositions say so themselves."""
     assumes: tuple[str, ...] = ()
     """What else is assumed, for the reader; nothing is decided by it."""
     rtol: str = STATEMENT_RTOL
     """The relative width of an enclosure if no other is asked for; wider for what is computed on a grid."""
+
+    def __post_init__(self) -> None:
+        from .proof.about import fits
+
+        fits(self.label, self.theorem, self.hypotheses, self.side)
+
+    @property
+    def proposition(self) -> Proposition:
+        """What the theorem says."""
+        return self.theorem.proposition
+
+    @property
+    def expr(self) -> Expr:
+        """The value, as it is computed: the theorem's."""
+        found: Expr = getattr(self.proposition, self.side) if self.side else self.proposition.value
+        return found
+
+    @property
+    def relation(self) -> Literal["<=", ">=", "="]:
+        """Whether what is bounded is at most, at least or equal to the value."""
+        if self.names_it:
+            return "="
+        if self.side:
+            return "=" if self.proposition.relation == "=" else "<=" if self.side == "right" else ">="
+        return self.proposition.relation  # type: ignore[return-value]
+
+    @property
+    def quantity(self) -> Quantity | None:
+        """What is bounded."""
+        return self.bounded or self.proposition.quantity
+
+    @cached_property
+    def terms(self) -> Terms | None:
+        """On what terms it bounds a run; None for what bounds none."""
+        from .proof.about import terms_of
+
+        return terms_of(self.theorem)
+
+    @cached_property
+    def steps(self) -> Sequence[Step]:
+        """The named theorems of its proof, and that it is printed as it is meant."""
+        from .proof.tree import steps_of
+
+        return (*steps_of(self.theorem), *(step for each in self.as_printed for step in steps_of(each)))
+
+    @cached_property
+    def as_printed(self) -> tuple[Theorem, ...]:
+        """That the display tree means the value, case by case."""
+        from .proof.about import printed
+
+        return printed(self.expr, self.shown, self.first_epoch, self.printed_with)
 
     def __repr__(self) -> str:
         return f"<Statement {self.label}: {self.title}>"

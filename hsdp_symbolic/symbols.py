@@ -98,7 +98,7 @@ x_i, g_i, s = (Symbol(name, real=True) for name in ("x_i", "g_i", "s"))
 X, P, G, W = (
     Symbol("X", nonnegative=True),
     Symbol("P", real=True),
-    Symbol("G", positive=True),
+    Symbol("G", nonnegative=True),
     Symbol("W", positive=True),
 )
 alpha_minus_1 = Symbol("alpha_minus_1", positive=True)
@@ -187,3 +187,38 @@ FUNCTIONS_TEX: dict[UndefinedFunction, str] = {
     E_at: "E",
 }
 """How each function is printed, before its arguments."""
+
+# What facts are stated in: any reals, and numbers of steps.
+cost_1, cost_2, distance, factor, inverse, noise_1, noise_2, epsilon_1, epsilon_2, order = (
+    Symbol(name, real=True)
+    for name in (
+        *("cost_1", "cost_2", "distance", "factor", "inverse", "noise_1", "noise_2"),
+        *("epsilon_1", "epsilon_2", "order"),
+    )
+)
+start, steps, further, epoch, place, count, after = (
+    Symbol(name, integer=True) for name in ("start", "steps", "further", "epoch", "place", "count", "after")
+)
+whole = Symbol("whole", integer=True, positive=True)
+value_at = Function("value_at")
+TEX |= {
+    cost_1: "u_1",
+    cost_2: "u_2",
+    distance: "s",
+    factor: "L",
+    inverse: "V",
+    noise_1: "v_1",
+    noise_2: "v_2",
+    epsilon_1: r"\varepsilon_1",
+    epsilon_2: r"\varepsilon_2",
+    order: "a",
+    start: "t_0",
+    steps: "t",
+    further: "t'",
+    epoch: "k",
+    place: "j_0",
+    count: "N",
+    after: "i",
+    whole: "r",
+}
+FUNCTIONS_TEX |= {value_at: "e"}

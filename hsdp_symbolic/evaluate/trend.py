@@ -39,8 +39,9 @@ _ORTHANT = {alpha: 1 + alpha_minus_1, K: 1 + K_minus_1}
 """α > 1 and K ≥ 1, mapped so that the signs of α − 1 and K − 1 can be seen."""
 _HALVES = {N: m + m_rest}
 """n/b as its two halves, both of which grow with it."""
-_POSITIVE = {(count.subs(_HALVES)) for count in (N - j0, N - j0 - 1, N - m, N - split, N - 1, N * k + j)} | {1 - rate}
+PRESUMED_POSITIVE = (N - j0, N - j0 - 1, N - m, N - split, N - 1, N * k + j, 1 - rate)
 """What hypotheses (or the branch of a case distinction) keep positive wherever it divides."""
+_POSITIVE = {count.subs(_HALVES) for count in PRESUMED_POSITIVE}
 
 
 @cache

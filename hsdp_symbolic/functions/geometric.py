@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -44,6 +44,10 @@ class GeometricSum(Pointwise):
         """(1 − x^k)/(1 − x), for x ≠ 1."""
         x, k = self.args
         return (1 - x**k) / (1 - x)
+
+    def definition(self) -> Sequence[tuple[Expr, Expr]]:
+        x, k = self.args
+        return (GeometricSum(x, Integer(0)), Integer(0)), (GeometricSum(x, k + 1), 1 + x * self)
 
     def _eval_is_nonnegative(self) -> bool | None:
         x, k = self.args

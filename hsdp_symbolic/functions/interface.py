@@ -223,6 +223,13 @@ class BoundFunction(Function):
         """The function in elementary terms."""
         raise UnsupportedNode(f"{type(self).__name__} has no closed form; give it a method `closed`")
 
+    def definition(self) -> Sequence[tuple[Expr, Expr]]:
+        """The equations that define it, left and right side: what proofs may take for granted of it.
+
+        For a recursion: its start, and one step for the arguments at hand.
+        """
+        raise UnsupportedNode(f"{type(self).__name__} says no equations; give it a method `definition`")
+
     @property
     def own_name(self) -> Symbol | None:
         return None if self.own_name_at is None else self.args[self.own_name_at]

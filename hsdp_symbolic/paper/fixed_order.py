@@ -1,210 +1,175 @@
-"""Fixed-order noisy mini-batch gradient descent: ε₀^j, `thm:strconvexsmooth`, `thm:convexsmooth`.
-
-Throughout, a bound is carried as u with R_a ≤ a·u for *every* order a > 1: the change of order in lem:recursive
-is then harmless, and the ε of a theorem is α·u.
-"""
+"""Fixed-order noisy mini-batch gradient descent: ε₀^j, `thm:strconvexsmooth`, `thm:convexsmooth`."""
 
 from __future__ import annotations
 
 from functools import cache
 
-from sympy import Expr, Ge, Gt, Integer, Le, Rational
+from sympy import Expr, Ge, Integer, S, Symbol
 
 from ..display import Dot, FirstEpoch, Over, Plus, times, undisplay
 from ..functions.geometric import GeometricSum
-from ..meaning import BY_CONTRACTION, BY_CONVEXITY, Quantity
-from ..proof.checks import AtPoint, Identity, Induction, Limit, Slack
-from ..proof.derivation import Derivation
+from ..proof import kernel
+from ..proof.facts.definitions import before_first_use, between_uses, one_order
+from ..proof.facts.renyi import composition
+from ..proof.kernel import Theorem, apply, assume, cancel, chain, combine, cut, rewrite, substitute
+from ..proof.propositions import AtMost, From, InOrder, PerOrder, Proposition, Renyi
+from ..proof.search import at_most, claimed, equal_bound, given, induct, positive_from_one, short
 from ..statement import Statement
-from ..symbols import (
-    A_epoch,
-    K,
-    L,
-    N,
-    S_g,
-    Y,
-    a,
-    a2,
-    alpha,
-    b,
-    c,
-    eta,
-    hit,
-    i,
-    j,
-    j0,
-    k,
-    m,
-    n,
-    p,
-    q,
-    r_epoch,
-    rho0,
-    sigma,
-    u,
+from ..symbols import K, N, S_g, after, alpha, b, count, epoch, eta, i, j, j0, k, m, place, q, rho0, sigma, start, u, whole
+from .descents import (
+    BATCH,
+    CONVEX_STEP,
+    EPOCHS,
+    FIXED_ORDER,
+    ORDER,
+    STRONGLY_CONVEX,
+    TWO_BATCHES,
+    below_one,
+    by_contraction,
+    contraction,
+    descent,
+    losses_assumed,
 )
-from . import gaussian
-from .lsi import CONVEX_STEP, STRONGLY_CONVEX, lsi_convex, lsi_strongly_convex
-from .postprocessing import one_step
+from .steps import from_the_start, shared, shared_at_most, used
 
 FIRST_EPOCH = "eqn:proof_strongly_convex_first_epoch"
-MIRONOV = "Mironov 2017, Proposition 1"
-FACTOR_DROPPED = "factor dropped"
-ORDER = Gt(alpha, 1)
-EPOCHS = Ge(K, 1, evaluate=False)
-TWO_BATCHES = b <= n / Integer(2)
-BATCH = j0 <= N - 1
 STEP_COST = Over(times(alpha, eta, S_g**2), times(4, sigma**2, b**2))
 
 
-def after_hit(before: Expr) -> Expr:
-    """u after a batch with the differing record (lem:recursive)."""
-    return one_step().expr.subs(hit, 1).subs(u, before)
+def one_use() -> Theorem:
+    """A step with the record, from a point: u = ρ₀."""
+    return used(FIXED_ORDER, b, rho0, short(rho0))
 
 
-def after_shared(before: Expr, lsi: Statement, epoch: Expr, updates: Expr, lipschitz: Expr) -> Expr:
-    """u after a batch without the record, the LSI constant being that after `epoch` epochs and `updates` updates."""
-    constant = lsi.expr.subs({k: epoch, j: updates}, simultaneous=True)
-    return one_step().expr.subs(hit, 0).subs({u: before, c: constant, L: lipschitz}, simultaneous=True)
-
-
-def _first_epoch(d: Derivation, lsi: Statement, lipschitz: Expr, ratio: Expr, solution: Expr) -> Expr:
-    """u after j updates of the first epoch, the record being in batch 0; `solution` and `ratio` are in the index i."""
-    pairs = [(Rational(3, 4), Rational(1, 2)), (Rational(1, 2), Rational(1, 4))]
-    d.cite(
-        "It is enough to start from a point: R_α is quasi-convex, so a random start costs no more than the worst "
-        "point (witness: two mixed coin pairs, α = 2).",
-        "van Erven & Harremoës 2014, Theorem 13",
-        AtPoint(
-            _chi_square_moment(*(sum(side) / 2 for side in zip(*pairs, strict=True))),
-            max(_chi_square_moment(*pair) for pair in pairs),
-            Le,
-            "coins (3/4, 1/2) and (1/2, 1/4), mixed evenly",
-        ),
-    )
-    first = d.identity("Both runs start alike (u = 0); the first update holds the record.", after_hit(Integer(0)), rho0)
-    d.identity(
-        "Each later update of the epoch multiplies u by the factor of lem:recursive at the constant after i updates.",
-        after_shared(Y, lsi, Integer(0), i, lipschitz),
-        Y * ratio,
-    )
-    d.check(
-        "The product telescopes: u after i updates.",
-        Induction(solution, i, 1, first, Y, Y * ratio),
-    )
-    return solution.subs(i, j)
-
-
-def _chi_square_moment(mu: Rational, nu: Rational) -> Rational:
-    """E_2 for two coins: Σ μ²/ν."""
-    return mu**2 / nu + (1 - mu) ** 2 / (1 - nu)
-
-
-def _compose(d: Derivation, says: str) -> None:
-    """Rényi composition, cited, with Gaussians as the witness: for them it is an equality."""
-    product = gaussian.renyi().subs(a**2, a**2 + a2**2)
-    d.cite(
-        f"{says} (witness: independent Gaussian shifts a and a2).",
-        MIRONOV,
-        Identity(gaussian.renyi() + gaussian.renyi().subs(a, a2), product),
-    )
+def one_epoch_cost(factor: Expr, steps: Expr) -> Expr:
+    """u so many steps after the record was used from a point, the first of them being that step; factor is q or 1."""
+    return rho0 / GeometricSum(factor**-2, steps)
 
 
 @cache
-def first_epoch() -> Statement:
-    """ε₀^j(α): the record was in the first batch, j updates have been made."""
-    d = Derivation()
-    ratio = q**2 * GeometricSum(q**2, i) / GeometricSum(q**2, i + 1)
-    per_order = _first_epoch(d, lsi_strongly_convex(), q, ratio, rho0 * q ** (2 * (i - 1)) / GeometricSum(q**2, i))
-    monotone = d.identity(
-        "Dividing by the power: a single sum, manifestly increasing in q and decreasing in j.",
-        per_order,
-        rho0 / GeometricSum(q**-2, j),
-    )
-    shown = Dot(STEP_COST, q ** times(2, j - 1), Over(1, GeometricSum(q**2, j)))
-    d.printed(alpha * monotone, shown)
-    return Statement(
-        label=FIRST_EPOCH,
-        kind="equation",
-        terms=BY_CONTRACTION,
-        title="First-epoch bound",
-        where="Appendix D.5, used in Theorem 3.3",
-        says="ε after j iterations of the first epoch, for data in the first mini-batch.",
-        bounds=r"\varepsilon_0^{j}(\alpha)",
-        quantity=Quantity.DIVERGENCE,
-        relation="=",
-        expr=alpha * monotone,
-        shown=shown,
-        hypotheses=(ORDER, Ge(j, 1), j <= N, *STRONGLY_CONVEX),
-        steps=d.steps,
-        uses=("lem:LSIseq_stronglyconvex", "lem:recursive"),
-    )
+def one_epoch(factor: Expr) -> Theorem:
+    """u, i ≤ N steps after the record was used from a point in epoch k: the product of lem:recursive telescopes."""
+    at = N * k + j0
+
+    def claim(steps: Expr) -> Proposition:
+        return PerOrder(From(FIXED_ORDER, at, steps), one_epoch_cost(factor, steps))
+
+    def step(so_far: Theorem) -> Theorem:
+        one, last = assume(AtMost(S.One, i)), assume(AtMost(i + 1, N))
+        unused = apply(between_uses, one, combine(i, N - 1, (S.One, last)), put={count: N, place: j0, epoch: k})
+        cost = one_epoch_cost(factor, i)
+        positive = positive_from_one(cost, i, one)
+        lemma = substitute(shared(FIXED_ORDER, factor), {start: at, u: cost}, positive)
+        found = cut(lemma, so_far, unused)
+        sums = [positive_from_one(GeometricSum(factor**power, i), i, one) for power in (2, -2)]
+        return equal_bound(found, one_epoch_cost(factor, i + 1), *sums, *_not_one(factor))
+
+    first = substitute(one_use(), {start: at})
+    return kernel.named(induct(i, 1, claim, first, step, upper=N), "steps of one epoch, from a point")
 
 
-def two_batches(d: Derivation) -> None:
-    """The step that m = ⌊n/2b⌋ is at least 1."""
-    d.at_most(
-        "An epoch has at least two batches, so m = ⌊n/2b⌋ ≥ 1 and ε_0^m is defined.",
-        Integer(2),
-        n / b,
-        [(2 / b, Slack.of(TWO_BATCHES))],
-    )
+def _not_one(factor: Expr) -> list[Theorem]:
+    return [below_one()] if factor == q else []
 
 
-def batch_in_range(d: Derivation) -> None:
-    """The step that batch j0 exists."""
-    d.at_most(
-        "The record's batch exists, so N − j0 ≥ 1 updates follow its last use.",
-        Integer(1),
-        N - j0,
-        [(Integer(1), Slack.of(BATCH))],
-    )
+@cache
+def remaining() -> Theorem:
+    """1 ≤ N − j0: the record's batch exists."""
+    return combine(S.One, N - j0, (S.One, given(BATCH)))
 
 
-_DECAY = q ** (2 * (N - m))
+@cache
+def remaining_positive() -> Theorem:
+    """0 < N − j0."""
+    return combine(S.Zero, N - j0, (S.One, given(BATCH)), (S.One,))
 
 
-def whole_epochs(d: Derivation, start: Expr, split: Expr) -> Expr:
-    """u after K − 1 epochs, each of which costs `split` updates from a fixed start and contracts by the others.
+@cache
+def until_first_use(factor: Expr) -> Theorem:
+    """u = 0 until the record's batch comes."""
 
-    `start` is the u after j updates of a first epoch.
+    def claim(steps: Expr) -> Proposition:
+        return PerOrder(From(FIXED_ORDER, Integer(0), steps), Integer(0))
+
+    def step(so_far: Theorem) -> Theorem:
+        unused = apply(before_first_use, assume(AtMost(i + 1, j0)), given(BATCH), put={count: N, after: i})
+        return cut(substitute(shared(FIXED_ORDER, factor), {start: Integer(0), u: Integer(0)}), so_far, unused)
+
+    found = induct(i, 0, claim, from_the_start(FIXED_ORDER, Integer(0)), step, upper=j0)
+    return cut(substitute(found, {i: j0}), combine(j0, j0))
+
+
+def before_epoch(at: Expr, epochs: Expr) -> Expr:
+    """u before the record is used in an epoch, every epoch being split after `at` steps."""
+    decay = q ** (2 * (N - at))
+    return decay * one_epoch_cost(q, at) * GeometricSum(decay, epochs)
+
+
+@cache
+def epochs_split(at: Symbol, positive: Theorem, within: Theorem) -> Theorem:
+    """u before the record is used in epoch k, for a split 1 ≤ at ≤ N (`positive`, `within`).
+
+    The first `at` steps of an epoch cost what they cost from a point; the others contract by q² each.
     """
-    _compose(
-        d, "First m updates of an epoch: they cost at most what they cost from a fixed start, ε_k^m ≤ ε_k^0 + ε_0^m"
-    )
-    kept = q ** (2 * i) * GeometricSum(q**2, k * N + split) / GeometricSum(q**2, k * N + split + i)
-    d.check(
-        "The other updates hold no record: after i of them u is multiplied by this (telescoping again).",
-        Induction(kept, i, 0, Integer(1), Y, after_shared(Y, lsi_strongly_convex(), k, split + i, q)),
-    )
-    decay = q ** (2 * (N - split))
-    d.at_most(
-        "Over the N − m updates that end epoch k the multiplier is at most q^(2(N−m)).",
-        kept.subs(i, N - split),
-        decay,
-        [
-            (
-                decay * q ** (2 * (k * N + split)) / GeometricSum(q**2, k * N + N),
-                Slack(GeometricSum(q**2, N - split), "a sum of N − m positive powers"),
-            )
-        ],
-    )
-    solved = A_epoch * r_epoch * GeometricSum(r_epoch, i)
-    d.check(
-        "So one epoch maps u to r(u + a), with r = q^(2(N−m)) and a the cost of m updates: solve over epochs.",
-        Induction(
-            solved,
-            i,
-            0,
-            Integer(0),
-            Y,
-            r_epoch * (Y + A_epoch),
-            cross_check=True,
-        ),
-    )
-    _compose(d, "A record in batch j0 sees K−1 whole epochs and N−j0 further updates: ε ≤ ε_(K−1)^0 + ε_0^(N−j0)")
-    d.later(batch_in_range)
-    return solved.subs({r_epoch: decay, A_epoch: start.subs(j, split), i: K - 1}, simultaneous=True)
+    cost = one_epoch_cost(q, at)
+    part = cut(substitute(one_epoch(q), {i: at}), positive, within)
+
+    def claim(epochs: Expr) -> Proposition:
+        return PerOrder(From(FIXED_ORDER, Integer(0), N * epochs + j0), before_epoch(at, epochs))
+
+    def step(so_far: Theorem) -> Theorem:
+        whole = _rest_of_epoch(apply(composition, so_far, part), at, positive, within)
+        whole = rewrite(whole, cancel(N * k + j0 + N, N * (k + 1) + j0))
+        sums = kernel.unfold(GeometricSum(q ** (2 * (N - at)), k), 1)
+        return equal_bound(whole, before_epoch(at, k + 1), positive_from_one(cost, at, positive), by=[sums])
+
+    return kernel.named(induct(k, 0, claim, until_first_use(q), step), "k epochs, each split in two")
+
+
+def _rest_of_epoch(before: Theorem, at: Symbol, positive: Theorem, within: Theorem) -> Theorem:
+    """The N − at steps of epoch k that come after the split."""
+    here, cost = N * k + j0 + at, before.proposition.value
+    size = positive_from_one(cost, at, positive)
+
+    def claim(steps: Expr) -> Proposition:
+        return PerOrder(From(FIXED_ORDER, Integer(0), here + steps), cost * q ** (2 * steps))
+
+    def step(so_far: Theorem) -> Theorem:
+        unused = apply(
+            between_uses,
+            combine(S.One, at + i, (i,), (S.One, positive)),
+            combine(at + i, N - 1, (S.One, assume(AtMost(i + 1, N - at)))),
+            put={count: N, place: j0, epoch: k},
+        )
+        value = so_far.proposition.value
+        range_ = combine(S.Zero, value, (q ** (2 * i), size), nonzero=[size])
+        lemma = substitute(shared_at_most(FIXED_ORDER), {start: Integer(0), i: here + i, u: value}, range_)
+        return equal_bound(cut(lemma, so_far, unused), claim(i + 1).value, size)
+
+    found = induct(i, 0, claim, before, step, upper=N - at)
+    left = combine(S.Zero, N - at, (S.One, within))
+    return cut(substitute(found, {i: N - at}, left), combine(N - at, N - at))
+
+
+def last_epoch(before: Theorem, factor: Expr) -> Theorem:
+    """After K epochs: u before the last use of the record, and what the steps from there on cost from a point."""
+    last = N - j0
+    part = substitute(one_epoch(factor), {i: last, k: K - 1}, remaining())
+    part = cut(part, remaining(), combine(last, N, (j0,)))
+    found = apply(composition, before, part)
+    return rewrite(found, cancel(N * (K - 1) + N, K * N))
+
+
+def at_order(found: Theorem, value: Expr, *nonzero: Theorem) -> Theorem:
+    """ε = α·u, written as `value`."""
+    return equal_bound(apply(one_order, found, given(ORDER)), value, *nonzero)
+
+
+@cache
+def half() -> tuple[Theorem, Theorem]:
+    """1 ≤ m ≤ N, for m = ⌊N/2⌋."""
+    below = chain(short(m), kernel.floor_at_most(N / 2))
+    return combine(S.One, m, (m - 1,)), chain(below, combine(N / 2, N, (N / 2,)))
 
 
 def first_epoch_named() -> tuple[tuple[Expr, Expr], ...]:
@@ -212,9 +177,46 @@ def first_epoch_named() -> tuple[tuple[Expr, Expr], ...]:
     return ((FirstEpoch(j, alpha), first_epoch().shown),)
 
 
+def first_epoch_meant() -> tuple[Expr, Symbol]:
+    """What ε₀^j(α) means, in j."""
+    return undisplay(first_epoch().shown), j
+
+
+def positive_sums(*counts: tuple[Symbol, Theorem]) -> list[Theorem]:
+    """That sums of so many powers are not 0, and q is not 1."""
+    sums = [positive_from_one(GeometricSum(q**power, at), at, one) for at, one in counts for power in (2, -2)]
+    return [below_one(), *sums]
+
+
+@cache
+def first_epoch() -> Statement:
+    """ε₀^j(α): the record was in the first batch, j updates have been made."""
+    relations = (ORDER, Ge(j, 1), j <= N, *STRONGLY_CONVEX)
+    expr, run = alpha * one_epoch_cost(q, j), descent(InOrder(N, Integer(0)))
+
+    def prove() -> Theorem:
+        here = substitute(one_epoch(q), {i: j, k: Integer(0), j0: Integer(0)})
+        return at_order(here, expr, positive_from_one(expr, j, given(relations[1])))
+
+    return Statement(
+        label=FIRST_EPOCH,
+        kind="equation",
+        title="First-epoch bound",
+        where="Appendix D.5, used in Theorem 3.3",
+        says="ε after j iterations of the first epoch, for data in the first mini-batch.",
+        bounds=r"\varepsilon_0^{j}(\alpha)",
+        names_it=True,
+        theorem=claimed(Renyi(From(run, Integer(0), j), alpha, expr), relations, by_contraction(run), prove),
+        shown=Dot(STEP_COST, q ** times(2, j - 1), Over(1, GeometricSum(q**2, j))),
+        printed_with=lambda: positive_sums((j, given(relations[1]))),
+        hypotheses=relations,
+        uses=("lem:LSIseq_stronglyconvex", "lem:recursive"),
+    )
+
+
 def first_term() -> Expr:
     """What K − 1 whole epochs leave behind: the term thm:strconvexsmooth and thm:shuffle share."""
-    return first_epoch().expr.subs(j, m) * GeometricSum(_DECAY, K - 1)
+    return first_epoch().expr.subs(j, m) * GeometricSum(q ** (2 * (N - m)), K - 1)
 
 
 def first_term_shown() -> Expr:
@@ -223,100 +225,92 @@ def first_term_shown() -> Expr:
 
 
 @cache
+def rest_of_half() -> Theorem:
+    """1 ≤ N − m."""
+    positive = combine(S.Zero, N - m, (S.One, chain(short(m), kernel.floor_at_most(N / 2))), (N / 2,))
+    return kernel.next_whole(positive)
+
+
+@cache
+def decay_below_one() -> Theorem:
+    """0 < 1 − q^(2(N−m))."""
+    below = combine(S.Zero, 1 - q ** (2 * whole), (below_one(), 1 + q, GeometricSum(q**2, whole)))
+    return substitute(below, {whole: N - m}, rest_of_half())
+
+
+def without_factor(found: Theorem, value: Expr) -> Theorem:
+    """The same without the factor q^(2(N−m)) of the first term, which the last line of the paper's proof drops."""
+    return at_most(found, value, (first_term(), decay_below_one()), nonzero=last_sums())
+
+
+def last_sums() -> list[Theorem]:
+    """That the sums over the steps after the last use are not 0, nor is 1 − q."""
+    sums = [GeometricSum(q**power, whole) for power in (2, -2)]
+    return [below_one(), *(substitute(kernel.positive(each), {whole: N - j0}, remaining()) for each in sums)]
+
+
+@cache
 def strongly_convex() -> Statement:
     """`thm:strconvexsmooth`."""
-    d = Derivation()
-    start = first_epoch().expr / alpha  # u of the first epoch: ε₀^j over its order
-    d.later(two_batches)
-    carried = whole_epochs(d, start, m)
-    decay = _DECAY
-    printed = first_term() / alpha
-    last = start.subs(j, N - j0)
-    d.identity(
-        "Term by term against the theorem: the first term carries a factor q^(2(N−m)) that the last line of the "
-        "paper's proof drops; the second term is the same.",
-        (carried + last) - (printed + last),
-        (decay - 1) * printed,
-    )
-    d.at_most(
-        "Dropping it is valid: the theorem's expression is at least the derived one.",
-        alpha * (carried + last),
-        alpha * (printed + last),
-        [
-            (
-                alpha * printed * (1 - q**2),
-                Slack(GeometricSum(q**2, N - m), "1 − q^(2(N−m)) = (1 − q²)·(a sum of positive powers)"),
-            )
-        ],
-        domain={q: 1 / (1 + p)},
-        name=FACTOR_DROPPED,
-    )
-    expr = alpha * printed + alpha * last  # not factored: each term reaches its own scale before they are added
-    shown = Plus(first_term_shown(), FirstEpoch(N - j0, alpha))
-    d.printed(expr, shown, first_epoch=undisplay(first_epoch().shown), index=j)
+    relations = (ORDER, EPOCHS, TWO_BATCHES, *STRONGLY_CONVEX, BATCH)
+    last = first_epoch().expr.subs(j, N - j0)
+    expr = first_term() + last  # not factored: each term reaches its own scale before they are added
+
+    def prove() -> Theorem:
+        positive, within = half()
+        before = substitute(epochs_split(m, positive, within), {k: K - 1})
+        found = last_epoch(before, q)
+        return without_factor(at_order(found, alpha * before_epoch(m, K - 1) + last, *last_sums()), expr)
+
     return Statement(
         label="thm:strconvexsmooth",
         title="Privacy dynamics under strongly convex smooth loss",
         where="Theorem 3.3 (proof in Appendix D.5)",
         says="ε after K epochs over a fixed sequence of batches, for data in batch j0.",
         bounds=r"\varepsilon",
-        quantity=Quantity.DIVERGENCE,
-        relation="<=",
-        expr=expr,
-        shown=shown,
+        theorem=claimed(Renyi(From(FIXED_ORDER, Integer(0), K * N), alpha, expr), relations, by_contraction(FIXED_ORDER), prove),
+        shown=Plus(first_term_shown(), FirstEpoch(N - j0, alpha)),
+        first_epoch=first_epoch_meant(),
+        printed_with=lambda: [*last_sums(), decay_below_one()],
         names=first_epoch_named(),
-        hypotheses=(ORDER, EPOCHS, TWO_BATCHES, *STRONGLY_CONVEX, BATCH),
-        steps=d.steps,
+        hypotheses=relations,
         uses=(FIRST_EPOCH, "lem:LSIseq_stronglyconvex", "lem:recursive"),
-        terms=BY_CONTRACTION,
     )
 
 
 @cache
 def convex() -> Statement:
     """`thm:convexsmooth`."""
-    d = Derivation()
-    per_order = _first_epoch(d, lsi_convex(), Integer(1), i / (i + 1), rho0 / i)
-    in_p = {q: 1 / (1 + p)}
-    d.check(
-        "It is the q → 1 case of ε₀^j (q = 1/(1+p), p ↓ 0).",
-        Limit((first_epoch().expr / alpha).subs(in_p), p, Integer(0), per_order),
-    )
-    d.later(_compose, "Whole epochs add up: ε_(k+1)^0 ≤ ε_k^0 + ε_0^N")
-    epochs = per_order.subs(j, N) * i
-    d.check(
-        "u after i epochs.",
-        Induction(epochs, i, 0, Integer(0), Y, Y + per_order.subs(j, N), cross_check=True),
-    )
-    _compose(d, "A record in batch j0 sees K−1 whole epochs and N−j0 further updates: ε ≤ (K−1)·ε_0^N + ε_0^(N−j0)")
-    d.later(batch_in_range)
-    expr = alpha * (epochs.subs(i, K - 1) + per_order.subs(j, N - j0))
-    limit_of_other = alpha * rho0 * ((K - 1) / m + 1 / (N - j0))
-    d.check(
-        "The q → 1 limit of thm:strconvexsmooth has 1/m where this has 1/N …",
-        Limit(strongly_convex().expr.subs(in_p), p, Integer(0), limit_of_other),
-    )
-    d.at_most(
-        "… and is therefore the weaker of the two: splitting an epoch in halves costs a factor (n/b)/m ≤ 3 as ηλ → 0.",
-        expr,
-        limit_of_other,
-        [(alpha * rho0 * (K - 1) / (N * m), Slack(N - m, "m = ⌊N/2⌋ ≤ N"))],
-        domain={K: 1 + i},
-    )
-    shown = Plus(Dot(STEP_COST, Over(1, N), K - 1), Dot(STEP_COST, Over(1, N - j0)))
-    d.printed(expr, shown)
+    relations = (ORDER, EPOCHS, CONVEX_STEP, BATCH)
+    expr = alpha * (one_epoch_cost(S.One, N) * (K - 1) + one_epoch_cost(S.One, N - j0))
+
+    def claim(epochs: Expr) -> Proposition:
+        return PerOrder(From(FIXED_ORDER, Integer(0), N * epochs + j0), one_epoch_cost(S.One, N) * epochs)
+
+    def step(so_far: Theorem) -> Theorem:
+        epoch_ = cut(substitute(one_epoch(S.One), {i: N}), combine(S.One, N, (N - 1,)), combine(N, N))
+        found = rewrite(apply(composition, so_far, epoch_), cancel(N * k + j0 + N, N * (k + 1) + j0))
+        return equal_bound(found, claim(k + 1).value)
+
+    def prove() -> Theorem:
+        before = kernel.named(induct(k, 0, claim, until_first_use(S.One), step), "k epochs")
+        found = last_epoch(substitute(before, {k: K - 1}), S.One)
+        return cut(at_order(found, expr, remaining_positive()), contraction(FIXED_ORDER, Integer(0)))
+
     return Statement(
         label="thm:convexsmooth",
         title="Privacy dynamics under convex smooth loss",
         where="Theorem D.4 (Appendix D.4)",
         says="ε after K epochs over a fixed sequence of batches, for data in batch j0, without strong convexity.",
         bounds=r"\varepsilon",
-        quantity=Quantity.DIVERGENCE,
-        relation="<=",
-        expr=expr,
-        shown=shown,
-        hypotheses=(ORDER, EPOCHS, CONVEX_STEP, BATCH),
-        steps=d.steps,
+        theorem=claimed(
+            Renyi(From(FIXED_ORDER, Integer(0), K * N), alpha, expr),
+            relations,
+            losses_assumed(FIXED_ORDER, b, S.Zero),
+            prove,
+        ),
+        shown=Plus(Dot(STEP_COST, Over(1, N), K - 1), Dot(STEP_COST, Over(1, N - j0))),
+        printed_with=lambda: [remaining_positive()],
+        hypotheses=relations,
         uses=("lem:LSIseq_convex", "lem:recursive"),
-        terms=BY_CONVEXITY,
     )

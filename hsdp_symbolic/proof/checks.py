@@ -21,8 +21,11 @@ from sympy import (
     Lambda,
     Le,
     Lt,
+    Poly,
+    PolynomialError,
     Pow,
     Rational,
+    S,
     Symbol,
     binomial,
     cancel,
@@ -42,13 +45,15 @@ from ..errors import HsdpError
 from ..evaluate.enclosure import Enclosure, enclose
 from ..evaluate.program import compile_expression
 from ..functions.interface import BoundFunction
-from .algebra import close_sums, is_manifestly_nonnegative, is_zero
+from .algebra import close_sums, is_zero
 from .mutants import mutations
 
 
 class Method(StrEnum):
     """How a claim is supported, from strongest to weakest."""
 
+    THEOREM = "theorem"
+    """A theorem of the kernel (`proof.kernel`): rules, applied again."""
     IDENTITY = "identity"
     """A difference reduces to exactly 0."""
     CERTIFICATE = "certificate"
@@ -414,3 +419,27 @@ def _sample_point(expr: Expr) -> dict[Symbol, Expr] | None:
         generic = Rational(position) if symbol.is_integer else Rational(position, position + 3)
         point[symbol] = _TYPICAL.get(symbol, generic)
     return point
+
+
+def is_manifestly_nonnegative(expr: Expr, mapping: Mapping[Symbol, Expr]) -> bool:
+    """Whether `expr`, with the domain mapped to the positive orthant, has only nonnegative coefficients.
+
+    `mapping` sends each constrained symbol to an expression in nonnegative symbols (λ ≤ β becomes β = λ + gap);
+    the numerator and denominator of the result must then be polynomials in nonnegative generators without
+    a negative coefficient.
+    """
+    top, bottom = fraction(cancel(together(expr.subs(dict(mapping), simultaneous=True))))
+    for part in (top, bottom):
+        if part.is_number:
+            if not part.is_nonnegative:
+                return False
+            continue
+        try:
+            poly = Poly(part)
+        except PolynomialError:
+            return False
+        if not all(gen.is_nonnegative for gen in poly.gens):
+            return False
+        if any(not coeff.is_nonnegative for coeff in poly.coeffs()):
+            return False
+    return bool(bottom != S.Zero)

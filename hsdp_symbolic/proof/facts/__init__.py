@@ -1,0 +1,22 @@
+"""The facts that proofs rest on: each is stated in symbols once, with its reference, and nothing else is taken on trust.
+
+`all_facts` gathers them; `hsdp axioms` lists them with the statements that rest on each.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from ..kernel import Fact
+
+PARTS = ("definitions", "losses", "log_sobolev", "renyi")
+
+
+def all_facts() -> dict[str, Fact]:
+    """Every fact by its name."""
+    found: dict[str, Fact] = {}
+    for part in PARTS:
+        for fact in vars(import_module(f".{part}", __package__)).values():
+            if isinstance(fact, Fact):
+                found[fact.name] = fact
+    return found
