@@ -34,7 +34,8 @@ class CyclicShifts(Spelled):
         return Pooled(*self.edges()) / GeometricSum(q**-2, k)
 
     def _eval_is_positive(self) -> bool | None:
-        return True
+        q, *counts = self.args
+        return True if q.is_positive and all(count.is_integer and count.is_positive for count in counts) else None
 
     def sign(self, sign: Callable[[Expr], int]) -> int:
         return 1

@@ -16,7 +16,7 @@ class Expm1(Pointwise):
     """e^x − 1, kept whole: no cancellation for small x."""
 
     nargs = 1
-    is_closed_in_proofs = True
+    is_closed_in_proofs = moves_in_proofs = True
 
     def closed(self) -> Expr:
         return exp(self.args[0]) - 1

@@ -29,7 +29,7 @@ class GeometricSum(Pointwise):
     """
 
     nargs = 2
-    is_closed_in_proofs = True
+    is_closed_in_proofs = moves_in_proofs = True
     tex_swallows = tex_grouped = True
 
     @classmethod
@@ -47,6 +47,8 @@ class GeometricSum(Pointwise):
 
     def definition(self) -> Sequence[tuple[Expr, Expr]]:
         x, k = self.args
+        if not (k.is_nonnegative or x.is_nonzero):
+            raise UnsupportedNode(f"{self}: for fewer than 0 terms the next sum is not 1 + x·(this one) where x = 0")
         return (GeometricSum(x, Integer(0)), Integer(0)), (GeometricSum(x, k + 1), 1 + x * self)
 
     def _eval_is_nonnegative(self) -> bool | None:
@@ -58,7 +60,8 @@ class GeometricSum(Pointwise):
         return True if x.is_nonnegative and k.is_positive else None
 
     def _eval_is_real(self) -> bool | None:
-        return True if self.args[0].is_real else None
+        x, k = self.args
+        return True if x.is_nonnegative or (x.is_real and k.is_integer and k.is_nonnegative) else None
 
     @classmethod
     def exact(cls, over: Arithmetic, x: Any, k: Any) -> Any:
@@ -110,7 +113,7 @@ class GeometricSum(Pointwise):
         return np.expm1(over.value(k) * log_x) * (1.0 / np.expm1(log_x))
 
     def sign(self, sign: Callable[[Expr], int]) -> int:
-        return max(0, sign(self.args[0]))
+        return 1 if min(map(sign, self.args)) > 0 else 0
 
     def trend(self, rules: Rules) -> Trend | None:
         return rules.joint(self.args) if rules.sign(self.args[0]) > 0 else None

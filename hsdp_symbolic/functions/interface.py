@@ -206,6 +206,8 @@ class BoundFunction(Function):
     """Arguments in which it is monotone, in a direction that depends on the others."""
     on_a_grid: ClassVar[bool] = False
     """Whether it is computed on a grid, and so known to a few digits only, whatever the precision."""
+    moves_in_proofs: ClassVar[bool] = False
+    """Whether `sign` and `trend` are right for all arguments (given `presumes`), so that proofs may read directions off."""
     rank: ClassVar[int] = 0
     """How long it takes: 0 for closed forms, 1 for sums and recursions, more for what is sketched first (`Long`)."""
     slow_at_high_orders: ClassVar[bool] = False
@@ -233,6 +235,10 @@ class BoundFunction(Function):
     @property
     def own_name(self) -> Symbol | None:
         return None if self.own_name_at is None else self.args[self.own_name_at]
+
+    def presumes(self) -> Sequence[Expr]:
+        """What `sign` and `trend` take to be at least 0 without asking."""
+        return ()
 
     def sign(self, sign: Callable[[Expr], int]) -> int:
         """1 if it is never negative, −1 if never positive, 0 if unknown; `sign` says the same of other expressions."""

@@ -32,7 +32,7 @@ class LogMeanExp(Binding):
     normalised = (0,)
     rank = 1
     doubles_take_every_term = True
-    tex_grouped = True
+    tex_grouped = moves_in_proofs = True
 
     @classmethod
     def ball(cls, over: Balls, parts: Parts, values: Values) -> Any:
@@ -64,7 +64,7 @@ class LogMeanExp(Binding):
         return over.whole(array, parts)
 
     def sign(self, sign: Callable[[Expr], int]) -> int:
-        return 1  # the derivation that uses it proves so of the body
+        return sign(self.args[0])
 
     def trend(self, rules: Rules) -> Trend | None:
         body, index, count = self.args
@@ -73,7 +73,9 @@ class LogMeanExp(Binding):
         return agree([rules.of(body), flip(rules.of(count))])
 
     def per_order(self, rules: Rules) -> Trend | None:
-        body, _, count = self.args  # the mean of e^(sx), to the power 1/s, increases with s (Jensen)
+        body, index, count = self.args  # the mean of e^(sx), to the power 1/s, increases with s (Jensen)
+        if rules.depends(count) and rules.along(body, index) is not Trend.DOWN:
+            return None
         return agree([Trend.UP, rules.of(cancel(body / alpha_minus_1)), flip(rules.of(count))])
 
     def tex(self, printer: Printer) -> str:

@@ -25,7 +25,7 @@ class LogMix(Pointwise):
     """log(w·e^x + (1 − w)·e^y): overflow-safe for large, cancellation-free for small exponents."""
 
     nargs = 3
-    is_closed_in_proofs = True
+    is_closed_in_proofs = moves_in_proofs = True
     monotone_either_way = (0,)
 
     def closed(self) -> Expr:
@@ -53,6 +53,10 @@ class LogMix(Pointwise):
         if at_most(x, 30) and at_most(y, 30):
             return np.log1p(w * np.expm1(x) + v * np.expm1(y))
         return over.record(_log_mix, w, v, x, y)
+
+    def presumes(self) -> Sequence[Expr]:
+        letters = self.args[0].free_symbols
+        return *(1 - letter for letter in (w1, rate) if letter in letters), *((n - b,) if n in letters else ())
 
     def sign(self, sign: Callable[[Expr], int]) -> int:
         weight, x, y = self.args

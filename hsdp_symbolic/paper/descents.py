@@ -19,6 +19,7 @@ from ..proof.propositions import (
     Batches,
     Descent,
     EveryStep,
+    GivenBatches,
     Gradients,
     GradientSteps,
     InOrder,
@@ -46,7 +47,7 @@ def descent(batches: Batches | Anything) -> Descent:
 
 FIXED_ORDER = descent(InOrder(N, j0))
 FULL_BATCH = descent(EveryStep())
-ANY = descent(Anything("B"))
+ANY = descent(GivenBatches("B"))
 
 
 def apart(run: Descent, size: Expr) -> Theorem:

@@ -9,8 +9,9 @@ cancel, factor and derivatives are trusted there); what functions of the bounds 
 direction, defining equations: `functions/`); the facts (`facts/`), each with its reference. Everything else in this
 package looks for proofs and is believed by nobody: what it finds has to pass here.
 
-A quotient x/0 is taken for some real number of which nothing is known; whatever cancels a divisor asks for a proof that
-it is not 0.
+SymPy cancels x/x without asking. So every theorem divides by nothing that is 0 where its hypotheses hold: each rule that
+brings in an expression asks that its divisors are seen not to be 0, or occur as divisors in a premise; a hypothesis that
+divides by 0 counts as one that does not hold.
 
 A `promise` is a theorem whose proof is written later: it states its conclusion at once, so that a value can be computed
 without its proof. `closed` keeps all promises of a theorem, or raises. Only a closed theorem is proved.
@@ -19,32 +20,45 @@ without its proof. `closed` keeps all promises of a theorem, or raises. Only a c
 from __future__ import annotations
 
 import inspect
+import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import wraps
+from functools import lru_cache, wraps
 from itertools import pairwise
+from types import MappingProxyType
 from typing import Any, NoReturn, ParamSpec
 
 from sympy import (
+    Abs,
     Add,
     Basic,
     Derivative,
+    Dummy,
     Expr,
     Float,
     Integer,
     Integral,
     Lambda,
+    Max,
+    Min,
+    Mul,
+    Number,
     Pow,
     S,
+    Subs,
     Symbol,
+    Tuple,
     binomial,
     combsimp,
+    exp,
     factorial,
     floor,
     limit,
     log,
+    preorder_traversal,
 )
-from sympy.core.function import UndefinedFunction
+from sympy.concrete.expr_with_limits import ExprWithLimits
+from sympy.core.function import AppliedUndef, UndefinedFunction
 
 from ..errors import HsdpError
 from ..evaluate.trend import PRESUMED_POSITIVE, trend
@@ -62,6 +76,7 @@ from .propositions import (
     Proposition,
     Tends,
     Term,
+    is_exact,
 )
 from .signs import Sign, divisors, is_nonzero, seen, sign
 
@@ -85,8 +100,8 @@ class Fact:
     premises: tuple[Proposition, ...]
     conclusion: Proposition
     note: str = ""
-    eigen: tuple[Symbol, ...] = ()
-    """Symbols of which the premises must hold whatever their values; they stand for themselves."""
+    eigen: tuple[Symbol | UndefinedFunction, ...] = ()
+    """Symbols, and unknown functions, of which the premises must hold whatever they are; they stand for themselves."""
     under: tuple[Proposition, ...] = ()
     """What the premises may assume of these symbols."""
 
@@ -160,20 +175,142 @@ class Concluded:
     facts: frozenset[Fact] = frozenset()
 
 
+def _require(holds: object, why: str) -> None:
+    if holds is not True:
+        raise Refused(why)
+
+
+def _theorem(given: object) -> Theorem:
+    _require(type(given) is Theorem, f"{given!r} is no theorem")
+    return given  # type: ignore[return-value]
+
+
+def _expression(given: object) -> Expr:
+    if type(given) is int:
+        return Integer(given)
+    _require(isinstance(given, Expr) and _is_ours(given), f"{given!r} is no expression made of SymPy's and our nodes")
+    return given
+
+
+@lru_cache(maxsize=1 << 16)
+def _is_ours(expr: Basic) -> bool:
+    """Whether all its nodes are SymPy's or ours: what others say of themselves, as their sign, is not believed."""
+    kinds = {type(node) for node in preorder_traversal(expr)}
+    return all(
+        issubclass(kind, AppliedUndef) or kind.__module__.partition(".")[0] in ("sympy", _PACKAGE) for kind in kinds
+    )
+
+
+_PACKAGE = __name__.partition(".")[0]
+
+
+def _symbol(given: object) -> Symbol:
+    _require(isinstance(given, Symbol) and _is_ours(given), f"{given!r} is no symbol")
+    return given  # type: ignore[return-value]
+
+
+def _proposition(given: object) -> Proposition:
+    _require(isinstance(given, Proposition), f"{given!r} is no proposition")
+    _require(all(map(_is_ours, given.expressions())), f"{given} is not made of SymPy's and our nodes")  # type: ignore[attr-defined]
+    return given  # type: ignore[return-value]
+
+
+def _factors(given: object) -> tuple[Factor, ...]:
+    _require(isinstance(given, tuple | list), f"{given!r} is no product: give a tuple of factors")
+    return tuple(_theorem(each) if isinstance(each, Theorem) else _expression(each) for each in given)  # type: ignore[attr-defined]
+
+
+def _several(kind: Callable[[object], Any]) -> Callable[[object], tuple[Any, ...]]:
+    def plain(given: object) -> tuple[Any, ...]:
+        _require(isinstance(given, tuple | list), f"{given!r} is no sequence")
+        return tuple(map(kind, given))  # type: ignore[call-overload]
+
+    return plain
+
+
+def _values(given: object) -> Mapping[Any, Any]:
+    _require(isinstance(given, Mapping), f"{given!r} says nothing of what stands for what")
+    found = {}
+    for key, value in given.items():  # type: ignore[attr-defined]
+        _require(isinstance(key, Symbol | UndefinedFunction | Anything), f"{key} stands for nothing")
+        if isinstance(key, Symbol):
+            found[key] = _expression(value)
+        else:
+            _require(isinstance(value, Lambda | Term), f"{value!r} cannot stand for {key}")
+            parts = [value] if isinstance(value, Lambda) else value.expressions()
+            _require(all(map(_is_ours, parts)), f"{value} is not made of SymPy's and our nodes")
+            found[key] = value
+    return MappingProxyType(found)
+
+
+def _exactly(kind: type) -> Callable[[object], Any]:
+    def plain(given: object) -> Any:
+        _require(type(given) is kind, f"{given!r} is no {kind.__name__}")
+        return given
+
+    return plain
+
+
+def _function(given: object) -> Any:
+    _require(isinstance(given, BoundFunction) and _is_ours(given), f"{given!r} is no function of the bounds")
+    return given
+
+
+def _data(given: object) -> Any:
+    """Tuples of plain words and numbers."""
+    if isinstance(given, tuple | list):
+        return tuple(map(_data, given))
+    _require(type(given) in (int, str), f"{given!r} is no plain data")
+    return given
+
+
+def _or_none(kind: Callable[[object], Any]) -> Callable[[object], Any]:
+    return lambda given: None if given is None else kind(given)
+
+
+_KINDS: dict[str, Callable[[object], Any]] = {
+    "Theorem": _theorem,
+    "Sequence[Theorem]": _several(_theorem),
+    "Sequence[Factor]": _factors,
+    "Expr": _expression,
+    "Expr | None": _or_none(_expression),
+    "Symbol": _symbol,
+    "Proposition": _proposition,
+    "tuple[Proposition, ...]": _several(_proposition),
+    "Mapping[Any, Any]": _values,
+    "Mapping[Any, Any] | None": _or_none(_values),
+    "int": _exactly(int),
+    "Fact": _exactly(Fact),
+    "BoundFunction": _function,
+    "tuple[Any, ...]": _data,
+}
+"""How an argument of a rule is made plain, or refused, by its annotation."""
+
+
 RULES: dict[str, Callable[..., Theorem]] = {}
 """Every rule, by name."""
 
 
 def rule(conclude: Callable[P, Concluded]) -> Callable[P, Theorem]:
-    """A rule, from the function that checks its arguments and says what follows."""
+    """A rule, from the function that checks its arguments and says what follows.
+
+    Arguments are first made plain, as their annotations say (`_KINDS`): a theorem is a `Theorem` and nothing that looks
+    like one, containers are tuples, so that what a rule looks at is what is recorded.
+    """
     signature = inspect.signature(conclude)
     word = conclude.__name__
+    if conclude.__module__ != __name__ or word in RULES:
+        raise TypeError(f"{word}: rules are made in {__name__}, each once")
+    kinds = {name: _KINDS[parameter.annotation] for name, parameter in signature.parameters.items()}
+    many = {name for name, each in signature.parameters.items() if each.kind is each.VAR_POSITIONAL}
 
     @wraps(conclude)
     def apply(*args: P.args, **kwargs: P.kwargs) -> Theorem:
-        found = conclude(*args, **kwargs)
         bound = signature.bind(*args, **kwargs)
         bound.apply_defaults()
+        for name, value in bound.arguments.items():
+            bound.arguments[name] = tuple(map(kinds[name], value)) if name in many else kinds[name](value)
+        found = conclude(*bound.args, **bound.kwargs)
         premises = tuple(_theorems(bound.arguments.values()))
         hypotheses = _union(each.hypotheses for each in premises) if found.hypotheses is None else found.hypotheses
         facts = found.facts.union(*(each.facts for each in premises))
@@ -211,19 +348,12 @@ def _theorems(things: Iterable[object]) -> Iterator[Theorem]:
     for thing in things:
         if isinstance(thing, Theorem):
             yield thing
-        elif isinstance(thing, tuple | list):
+        elif isinstance(thing, tuple):
             yield from _theorems(thing)
-        elif isinstance(thing, Mapping):
-            yield from _theorems(thing.values())
 
 
 def _union(parts: Iterable[Iterable[Proposition]]) -> tuple[Proposition, ...]:
     return tuple(dict.fromkeys(each for part in parts for each in part))
-
-
-def _require(holds: object, why: str) -> None:
-    if holds is not True:
-        raise Refused(why)
 
 
 # --- Hypotheses and definitions -------------------------------------------------------------------------------------
@@ -232,7 +362,6 @@ def _require(holds: object, why: str) -> None:
 @rule
 def assume(proposition: Proposition) -> Concluded:
     """p ⊢ p."""
-    _require(isinstance(proposition, Proposition), f"{proposition} is not a proposition")
     _require(not isinstance(proposition, Abbreviation), "a definition is made by `abbreviate`, not assumed")
     return Concluded(proposition, (proposition,))
 
@@ -277,12 +406,15 @@ def abbreviate(symbol: Symbol, *ranges: Theorem) -> Concluded:
 
 @rule
 def cases(first: Theorem, second: Theorem) -> Concluded:
-    """p, from proofs under a ≤ b and under b ≤ a (or b < a)."""
+    """p, from proofs under a ≤ b and under b ≤ a (or b < a), for real a and b whose divisors are seen not to be 0."""
     _require(first.proposition == second.proposition, "the two cases prove different things")
     for one in first.hypotheses:
         if isinstance(one, AtMost | Less):
             for other in (AtMost(one.right, one.left), Less(one.right, one.left)):
                 if other in second.hypotheses and not (isinstance(one, Less) and isinstance(other, Less)):
+                    for side in (one.left, one.right):
+                        _require_defined([side])
+                        _require(_is_number(side), f"{side} need not be real: there may be a third case")
                     rest = _union([_without(first, one), _without(second, other)])
                     return Concluded(first.proposition, rest)
     raise Refused("no hypothesis of one is the opposite of a hypothesis of the other")
@@ -292,7 +424,9 @@ def cases(first: Theorem, second: Theorem) -> Concluded:
 def each_case(either: Theorem, *proofs: Theorem) -> Concluded:
     """p, from one of several things and a proof of p under each of them."""
     _require(isinstance(either.proposition, Either), "the first theorem is no choice")
-    (conclusion,) = {each.proposition for each in proofs}
+    conclusions = {each.proposition for each in proofs}
+    _require(len(conclusions) == 1, "the cases prove different things")
+    (conclusion,) = conclusions
     hypotheses = [either.hypotheses]
     wanted = either.proposition.cases  # type: ignore[attr-defined]
     _require(len(wanted) == len(proofs), "there must be one proof for each case")
@@ -314,6 +448,7 @@ def positive(expr: Expr) -> Concluded:
     """0 < expr, or 0 ≤ expr, where the sign can be seen."""
     found = seen(expr)
     _require(found is not None, f"the sign of {expr} cannot be seen")
+    _require_defined([expr])
     return Concluded((Less if found is Sign.POSITIVE else AtMost)(S.Zero, expr))
 
 
@@ -329,11 +464,11 @@ def cancel(left: Expr, right: Expr, *nonzero: Theorem, by: Sequence[Theorem] = (
 
 def _check_equal(left: Expr, right: Expr, nonzero: Sequence[Theorem], by: Sequence[Theorem]) -> None:
     meanings = [(_left(each), _right(each)) for each in by]
-    bound = _bound_names(left) | _bound_names(right)
+    sides = [left, right, *(side for pair in meanings for side in pair)]
     for each, (short, _) in zip(by, meanings, strict=True):
         is_definition = isinstance(each.proposition, Equal) and isinstance(short, Symbol | BoundFunction)
         _require(is_definition, f"{each.proposition} does not say what a symbol or function is")
-        _refuse_restricted(each, bound)
+        _refuse_restricted(each, set[Symbol]().union(*map(_varied, sides)))
 
     def spelled(expr: Expr) -> Expr:
         return expr.subs(meanings)
@@ -350,6 +485,18 @@ def _check_equal(left: Expr, right: Expr, nonzero: Sequence[Theorem], by: Sequen
     for side in (left, right):
         _require(not side.has(Float), f"{side} is rounded")
     _require(is_zero(left - right, closes), f"not seen to be equal: {left} and {right}")
+
+
+def _require_defined(exprs: Iterable[Expr], *theorems: Theorem, known: Sequence[Expr] = ()) -> None:
+    """Refuse expressions with a divisor that is neither seen not to be 0, nor known so, nor a divisor in a theorem."""
+    found = {divisor for expr in exprs for divisor in divisors(expr)}
+    if not found:
+        return
+    parts = (part for each in theorems for part in each.proposition.expressions())
+    found -= {divisor for part in parts for divisor in divisors(part)}
+    positive_ = [*known, *(_right(each) - _left(each) for each in theorems if isinstance(each.proposition, Less))]
+    for divisor in found:
+        _require(is_nonzero(divisor, positive_), f"{divisor} may be 0: give a theorem that it is not")
 
 
 def _positive_part(theorem: Theorem) -> Expr:
@@ -383,7 +530,11 @@ def combine(
             value, positively = _factor(factor)
             product, is_strict = product * value, is_strict and positively
         total, strict = total + product, strict or is_strict
-    _check_equal(right - left, total, [*nonzero, *_strict(terms)], by)
+    positive_ = [*nonzero, *_strict(terms)]
+    given = [each for term in terms for each in term if isinstance(each, Theorem)]
+    seen_ = [each for term in terms for each in term if not isinstance(each, Theorem)]
+    _require_defined([left, right, *seen_], *positive_, *given, *by)
+    _check_equal(right - left, total, positive_, by)
     return Concluded((Less if strict else AtMost)(left, right))
 
 
@@ -444,7 +595,7 @@ def rewrite(theorem: Theorem, equality: Theorem) -> Concluded:
     """The same with b in the place of a, wherever a stands, from a = b."""
     _require(isinstance(equality.proposition, Equal), f"{equality.proposition} is no equality")
     old, new = _left(equality), _right(equality)
-    _refuse_restricted(equality, {name for part in theorem.proposition.expressions() for name in _bound_names(part)})
+    _refuse_restricted(equality, {name for part in theorem.proposition.expressions() for name in _varied(part, old)})
     found = theorem.proposition.changed(lambda part: part.xreplace({old: new}) if isinstance(part, Basic) else part)
     return Concluded(found)
 
@@ -464,6 +615,7 @@ def monotone(expr: Expr, symbol: Symbol, theorem: Theorem, *ranges: Theorem) -> 
     for side in (_left(theorem), _right(theorem)):
         _in_range(symbol, side, ranges)
     presumed = _at([{symbol: _left(theorem)}, {symbol: _right(theorem)}], _presumed(expr, symbol))
+    _require_defined([low, high], theorem, *ranges, known=_apart(presumed))
     hypotheses = _union([theorem.hypotheses, *(each.hypotheses for each in ranges), presumed])
     if found in (Trend.UP, Trend.FLAT):
         return Concluded(AtMost(low, high), hypotheses)
@@ -481,6 +633,9 @@ def _presumed(expr: Expr, symbol: Symbol) -> list[Proposition]:
     It also writes ⌊n/b⌋ as the sum of two halves ≥ 1; where that could matter, it is presumed too.
     """
     letters = expr.free_symbols | {symbol}
+    functions = expr.atoms(BoundFunction)
+    others = {type(each).__name__ for each in functions if not each.moves_in_proofs}
+    _require(not others, f"{', '.join(sorted(others))}: directions are known under conditions only")
     sums = expr.atoms(Add)
     found: list[Proposition] = [Less(S.One, alpha)] if alpha in letters else []
     found += [AtMost(b, n)] if {b, n} <= letters else []
@@ -490,6 +645,7 @@ def _presumed(expr: Expr, symbol: Symbol) -> list[Proposition]:
     found += [Equal(N, m + m_rest)] if {m, m_rest} <= letters else []
     differences = [each for each in sums if any(term.could_extract_minus_sign() for term in each.args)]
     found += [AtMost(Integer(2), N)] if any(N in each.free_symbols for each in differences) else []
+    found += [AtMost(S.Zero, each) for function in functions for each in function.presumes()]
     return list(dict.fromkeys(found))
 
 
@@ -525,10 +681,16 @@ def moves(expr: Expr, symbol: Symbol, by: Symbol) -> Concluded:
     presumed = [*_presumed(expr, symbol), *(Less(S.Zero, each) for each in meanings)]
     spelled = [each.changed(_speller(meanings)) for each in presumed]
     hypotheses = _union([_at([{}, {symbol: symbol + by}], spelled)])
+    _require_defined([here, later], known=_apart(hypotheses))
     if found in (Trend.UP, Trend.FLAT):
         return Concluded(AtMost(here, later), hypotheses)
     _require(found is Trend.DOWN, f"no rule tells how {expr} responds to {symbol}")
     return Concluded(AtMost(later, here), hypotheses)
+
+
+def _apart(propositions: Iterable[Proposition]) -> list[Expr]:
+    """z − y, for each that says y < z."""
+    return [each.right - each.left for each in propositions if isinstance(each, Less)]
 
 
 def _moving(expr: Expr, symbol: Symbol) -> dict[Symbol, Expr]:
@@ -550,11 +712,19 @@ def _speller(meanings: Mapping[Symbol, Expr]) -> Callable[[object], object]:
 
 
 @rule
-def work_out(expr: Expr) -> Concluded:
-    """Derivatives, integrals, factorials and binomials in `expr` are what SymPy says they are."""
+def work_out(expr: Expr, *nonzero: Theorem) -> Concluded:
+    """Derivatives, integrals, factorials and binomials in `expr` are what SymPy says they are.
+
+    Factorials and binomials of whole numbers ≥ 0 only; divisors that are not seen not to be 0 need theorems.
+    """
     _require(expr.has(Derivative, Integral, factorial, binomial), f"{expr} has nothing in it to work out")
+    for node in expr.atoms(factorial, binomial):
+        _require(all(each.is_integer for each in node.args), f"{node}: whole numbers only")
+        _require(bool(node.args[0].is_nonnegative), f"{node}: {node.args[0]} may be negative")
     found = combsimp(expr) if expr.has(factorial, binomial) else expr
-    return Concluded(Equal(expr, found.doit()))
+    found = found.doit()
+    _require_defined([expr, found], *nonzero)
+    return Concluded(Equal(expr, found))
 
 
 @rule
@@ -570,13 +740,26 @@ def rises(expr: Expr, symbol: Symbol, slope: Theorem, by: Symbol) -> Concluded:
     _require(by.is_nonnegative and by not in expr.free_symbols, f"{by} is not a fresh symbol ≥ 0")
     _require(not symbol.is_integer, f"{symbol} counts: there is no derivative")
     _require(all(symbol not in each.free_symbols for each in slope.hypotheses), f"{symbol} is restricted")
-    return Concluded(AtMost(expr, expr.subs(symbol, symbol + by)))
+    _require(_is_smooth(_constants_named(expr, symbol)), f"{expr} is not seen to be smooth in {symbol}")
+    _refuse_capture(expr, {symbol: symbol + by})
+    later = expr.subs(symbol, symbol + by)
+    _require_defined([expr, later], slope)
+    return Concluded(AtMost(expr, later))
+
+
+def _constants_named(expr: Expr, symbol: Symbol) -> Expr:
+    """`expr` with letters for functions that do not depend on the symbol: how smooth these are does not matter."""
+    constant = {node: Dummy("constant", real=True) for node in expr.atoms(BoundFunction, floor) if not node.has(symbol)}
+    return expr.xreplace(constant)
 
 
 @rule
-def unfold(node: BoundFunction, place: int) -> Concluded:
-    """One of the equations that define a function (`definition` of its class)."""
-    left, right = node.definition()[place]
+def unfold(node: BoundFunction, place: int, *nonzero: Theorem) -> Concluded:
+    """One of the equations that define a function (`definition` of its class); no divisor is 0, as for `work_out`."""
+    equations = node.definition()
+    _require(0 <= place < len(equations), f"{node} has {len(equations)} equations")
+    left, right = equations[place]
+    _require_defined([left, right], *nonzero)
     return Concluded(Equal(left, right))
 
 
@@ -590,6 +773,8 @@ def floor_at_least(theorem: Theorem) -> Concluded:
 @rule
 def floor_at_most(expr: Expr) -> Concluded:
     """⌊x⌋ ≤ x."""
+    _require_defined([expr])
+    _require(_is_number(expr), f"{expr} need not be real")
     return Concluded(AtMost(floor(expr), expr))
 
 
@@ -608,6 +793,7 @@ def compare(left: Expr, right: Expr) -> Concluded:
     from ..evaluate.program import compile_expression
 
     _require(not (left.free_symbols or right.free_symbols), "numbers only")
+    _require(not (left.has(BoundFunction) or right.has(BoundFunction)), "views of functions rely on what is proved elsewhere")
     if (left < right) == True:  # noqa: E712 — SymPy booleans
         return Concluded(Less(left, right))
     if left == right:
@@ -629,6 +815,7 @@ def polynomial(expr: Expr, certificate: tuple[Any, ...]) -> Concluded:
 @rule
 def mean(theorem: Theorem, index: Symbol, count: Expr) -> Concluded:
     """log mean e^a ≤ log mean e^b over index = 1, …, count, from a ≤ b for each of them; equality from equality."""
+    _require(bool(count.is_integer and count.is_positive), f"{count} need not be a whole number ≥ 1")
     assumed = (AtMost(S.One, index), AtMost(index, count))
     rest = [each for each in theorem.hypotheses if each not in assumed]
     restricted = [each for each in rest if index in each.free_symbols]
@@ -653,16 +840,9 @@ def mean_at_most(theorem: Theorem, index: Symbol, count: Expr) -> Concluded:
 def substitute(theorem: Theorem, put: Mapping[Any, Any], *ranges: Theorem) -> Concluded:
     """The same with other values for symbols, terms or unknown functions; values lie in the symbols' ranges.
 
-    That is seen, or the theorems say so. A function is replaced by a `Lambda` whose values need no range.
+    That is seen, or the theorems say so. A function is replaced by a `Lambda` whose values are seen to lie in its range.
     """
-    for symbol, value in put.items():
-        if isinstance(symbol, Symbol):
-            _in_range(symbol, value, ranges)
-        elif isinstance(symbol, UndefinedFunction):
-            _require(isinstance(value, Lambda), f"{symbol} is a function: give a Lambda")
-            _require(_has_no_range(symbol), f"values of {symbol} have a range")
-        else:
-            _require(isinstance(symbol, Anything) and isinstance(value, Term), f"{symbol} stands for nothing")
+    _check_put(put, ranges)
     for part in (each for where in (theorem.proposition, *theorem.hypotheses) for each in where.expressions()):
         _refuse_capture(part, put)
     change = _replacer(put)
@@ -670,9 +850,32 @@ def substitute(theorem: Theorem, put: Mapping[Any, Any], *ranges: Theorem) -> Co
     return Concluded(theorem.proposition.changed(change), _union([hypotheses, *(each.hypotheses for each in ranges)]))
 
 
+def _check_put(put: Mapping[Any, Any], ranges: Sequence[Theorem]) -> None:
+    """Refuse values outside the ranges of what they stand for."""
+    for symbol, value in put.items():
+        if isinstance(symbol, Symbol):
+            _in_range(symbol, value, ranges)
+        elif isinstance(symbol, UndefinedFunction):
+            _require(isinstance(value, Lambda), f"{symbol} is a function: give a Lambda")
+            _require_defined([value.expr])
+            _require(_has_range_of(value.expr, symbol), f"values of {symbol} have a range")
+        else:
+            _require(isinstance(value, Term) and symbol.admits(value), f"{value} cannot stand for {symbol}")
+
+
 def _bound_names(part: Basic) -> set[Symbol]:
-    """The names that functions in an expression bind, as an index of a sum."""
-    return {node.own_name for node in part.atoms(BoundFunction) if node.own_name is not None}
+    """The names that an expression binds, as the index of a sum or the variable of an integral."""
+    own = {node.own_name for node in part.atoms(BoundFunction) if node.own_name is not None}
+    return own.union(*(node.variables for node in part.atoms(ExprWithLimits, Lambda)))
+
+
+def _varied(part: Basic, old: Basic | None = None) -> set[Symbol]:
+    """The names of which an expression looks at more than one value: those it binds, and those it differentiates by.
+
+    Derivatives that do not hold `old` within are left out.
+    """
+    derivatives = (node for node in part.atoms(Derivative, Subs) if old is None or node.expr.has(old))
+    return _bound_names(part).union(*(node.variables for node in derivatives))
 
 
 def _refuse_restricted(equality: Theorem, bound: set[Symbol]) -> None:
@@ -682,12 +885,34 @@ def _refuse_restricted(equality: Theorem, bound: set[Symbol]) -> None:
 
 
 def _refuse_capture(part: Basic, *puts: Mapping[Any, Any]) -> None:
-    """Refuse a change of a name that is bound, or a value that holds one."""
-    bound = _bound_names(part)
-    for put in puts if bound else ():
+    """Refuse a change of a name that is bound, or a value that holds one; for functions, one differentiated by, too."""
+    bound, varied = _bound_names(part), _varied(part)
+    for put in puts if varied else ():
         numbers = {symbol: value for symbol, value in put.items() if isinstance(symbol, Symbol)}
-        touched = numbers.keys() | set[Symbol]().union(*(value.free_symbols for value in numbers.values()))
+        touched = numbers.keys() | _free(numbers.values())
         _require(not bound & touched, f"{bound & touched} is the index of a sum or mean in {part}")
+        within = _free(value for symbol, value in put.items() if isinstance(symbol, UndefinedFunction))
+        _require(not varied & within, f"{varied & within} is not constant in {part}")
+        functions = [value for symbol, value in put.items() if isinstance(symbol, UndefinedFunction)]
+        smooth = all(_is_smooth(value.expr) for value in functions)
+        _require(smooth or not part.has(Derivative), "what is differentiated must be smooth")
+
+
+def _is_smooth(expr: Expr) -> bool:
+    """Whether an expression is seen to have all derivatives, as unknown functions have."""
+    for node in preorder_traversal(expr):
+        if isinstance(node, Pow) and not (node.exp.is_integer and node.exp.is_nonnegative):
+            if sign(node.base) is not Sign.POSITIVE:
+                return False
+        elif isinstance(node, log) and sign(node.args[0]) is not Sign.POSITIVE:
+            return False
+        elif not isinstance(node, Add | Mul | Pow | exp | log | AppliedUndef | Derivative | Symbol | Number | Tuple):
+            return False
+    return True
+
+
+def _free(values: Iterable[Basic]) -> set[Symbol]:
+    return set[Symbol]().union(*(value.free_symbols for value in values))
 
 
 def _replacer(put: Mapping[Any, Any]) -> Callable[[object], object]:
@@ -698,7 +923,7 @@ def _replacer(put: Mapping[Any, Any]) -> Callable[[object], object]:
         if isinstance(part, Anything):
             return put.get(part, part)
         if isinstance(part, Basic):
-            found = part.subs(numbers, simultaneous=True) if numbers else part
+            found = _put_numbers(part, numbers) if numbers else part
             for function, value in functions.items():
                 found = found.replace(function, value)
             return found.doit() if functions and found.has(Derivative) else found
@@ -707,41 +932,101 @@ def _replacer(put: Mapping[Any, Any]) -> Callable[[object], object]:
     return change
 
 
-def _has_no_range(function: UndefinedFunction) -> bool:
-    return not any(getattr(function, f"is_{kind}", None) for kind in ("positive", "nonnegative", "integer"))
+def _put_numbers(part: Basic, numbers: Mapping[Symbol, Expr]) -> Basic:
+    """Values for symbols, all at once.
+
+    SymPy's own way of doing that takes a value for a variable of a derivative it stands under: there, symbols are
+    renamed first and then replaced one by one, which it does rightly.
+    """
+    if not part.has(Derivative, Subs):
+        return part.subs(numbers, simultaneous=True)
+    fresh = {symbol: Dummy(symbol.name, **symbol.assumptions0) for symbol in numbers}
+    found = part.xreplace(fresh)
+    for symbol, value in numbers.items():
+        found = found.subs(fresh[symbol], value)
+    return found
+
+
+def _has_range_of(value: Expr, function: UndefinedFunction) -> bool:
+    """Whether a value is seen to lie where those of the function do."""
+    kinds = {kind for kind, holds in function(Dummy()).assumptions0.items() if holds} - _IMPLIED
+    if not kinds <= {"positive", "nonnegative"}:
+        return False
+    if not kinds:
+        return _is_number(value)
+    found = seen(value)
+    return found is Sign.POSITIVE or (found is not None and "positive" not in kinds)
+
+
+_IMPLIED = {
+    *("commutative", "complex", "extended_real", "finite", "hermitian", "infinite", "real", "zero"),
+    *("extended_nonnegative", "extended_nonzero", "extended_positive", "nonzero"),
+}
+"""What SymPy concludes from `real`, `positive` and `nonnegative`."""
+
+
+@lru_cache(maxsize=1024)
+def _has_plain_range(symbol: Symbol) -> bool:
+    """Whether all that is assumed of a symbol is among: real, whole, ≥ 0, > 0. Other ranges are not checked."""
+    kinds = {kind: True for kind in ("real", "integer", "positive", "nonnegative") if symbol.assumptions0.get(kind)}
+    return bool(symbol.assumptions0 == Symbol("x", **kinds).assumptions0)
 
 
 def _in_range(symbol: Symbol, value: Expr, ranges: Sequence[Theorem]) -> None:
-    """Refuse unless every assumption made of the symbol holds of the value."""
-    value = Integer(value) if isinstance(value, int) else value
+    """Refuse unless every assumption made of the symbol holds of the value, which divides by nothing that may be 0."""
+    _require(_has_plain_range(symbol), f"{symbol} has a range that is not checked: {symbol.assumptions0}")
+    _require_defined([value], *ranges)
+    _require(is_exact(value), f"{value} is rounded, infinite or imaginary")
     if symbol.is_integer:
         _require(bool(value.is_integer), f"{symbol} is whole, and {value} need not be")
     if symbol.is_positive:
         _require(_known(value, ranges, strict=True), f"{symbol} > 0: give a theorem that 0 < {value}")
     elif symbol.is_nonnegative:
         _require(_known(value, ranges, strict=False), f"{symbol} >= 0: give a theorem that 0 <= {value}")
-    else:
-        _require(
-            bool(value.is_real or not symbol.is_real or _is_real(value)), f"{symbol} is real, and {value} need not be"
-        )
+    elif symbol.is_real:
+        known = _is_number(value) or _known(value, ranges, strict=False)
+        _require(known, f"{symbol} is real, and {value} need not be")
 
 
-def _is_real(value: Expr) -> bool:
-    """Whether it is a real number, x/0 being taken for some real: no root or logarithm of what may be negative."""
-    roots = all(power.exp.is_integer or sign(power.base) is not None for power in value.atoms(Pow))
-    logs = all(sign(each.args[0]) is Sign.POSITIVE for each in value.atoms(log))
-    return roots and logs and all(symbol.is_real for symbol in value.free_symbols)
+@lru_cache(maxsize=4096)
+def _is_number(value: Expr) -> bool:
+    """Whether it is a real number wherever it divides by nothing that is 0: no root or logarithm of what may be negative.
+
+    Functions of the bounds are numbers if their closed forms, where proofs use these, are.
+    """
+    if value.is_real:
+        return True
+    match value:
+        case Symbol():
+            return False
+        case BoundFunction():
+            return all(map(_is_number, value.args)) and (not value.is_closed_in_proofs or _is_number(value.closed()))
+        case Pow():
+            whole = bool(value.exp.is_integer)
+            return (whole or sign(value.base) is not None) and _is_number(value.base) and _is_number(value.exp)
+        case log():
+            return sign(value.args[0]) is Sign.POSITIVE
+        case Derivative():
+            return _is_number(value.expr)
+        case Add() | Mul() | exp() | floor() | Max() | Min() | Abs() | AppliedUndef() | factorial() | binomial():
+            return all(map(_is_number, value.args))
+    return False
 
 
 def _known(value: Expr, ranges: Sequence[Theorem], *, strict: bool) -> bool:
     found = seen(value)
     if found is not None and (found is Sign.POSITIVE or not strict):
         return True
+    positive_ = tuple(_right(each) - _left(each) for each in ranges if isinstance(each.proposition, Less))
+
+    def closes(node: Expr) -> bool:
+        return isinstance(node, BoundFunction) and all(is_nonzero(d, positive_) for d in divisors(node.closed()))
+
     for each in ranges:
         if isinstance(each.proposition, AtMost | Less):
-            more = normal_form(value - (_right(each) - _left(each)))  # what the value has beyond what is not negative
-            positive_ = isinstance(each.proposition, Less) or bool(more.is_positive)
-            if more.is_number and more.is_nonnegative and (positive_ or not strict):
+            more = normal_form(value - (_right(each) - _left(each)), closes)  # what it has beyond what is not negative
+            positively = isinstance(each.proposition, Less) or bool(more.is_positive)
+            if more.is_number and more.is_nonnegative and (positively or not strict):
                 return True
     return False
 
@@ -753,7 +1038,10 @@ def induct(index: Symbol, start: int, base: Theorem, step: Theorem, upper: Expr 
     The step may also assume start ≤ index and index + 1 ≤ upper.
     """
     _require(bool(index.is_integer and index.is_nonnegative), f"{index} does not count")
+    _require(_has_plain_range(index) and start >= (1 if index.is_positive else 0), f"{index} starts later than {start}")
     claim = _claimed(step, index)
+    for part in claim.expressions():
+        _refuse_capture(part, {index: index + 1})
     at_start = claim.changed(lambda part: part.subs(index, start) if isinstance(part, Basic) else part)
     _require(base.proposition == at_start, f"the base is {base.proposition}, not {at_start}")
     discharged: list[Proposition] = [claim]
@@ -803,26 +1091,37 @@ def apply(
 ) -> Concluded:
     """What a fact concludes from its premises; `put` says what stands for what the premises leave open.
 
-    Values lie in the ranges of the symbols they stand for, as is seen or as premises or `ranges` say.
+    Values lie in the ranges of the symbols they stand for, as is seen or as premises or `ranges` say. What a fact lets
+    its premises assume (`under`) may be assumed where `eigen` is spoken of.
     """
     _require(len(premises) == len(fact.premises), f"{fact.name} has {len(fact.premises)} premises")
     binding: dict[Any, Any] = dict(put or {})
+    _require(binding.keys().isdisjoint(fact.eigen), f"{fact.name} must hold for all {fact.eigen}: put nothing there")
     for template, premise in zip(fact.premises, premises, strict=True):
         _match(template, premise.proposition, binding, fact)
-    for symbol, value in binding.items():
-        if isinstance(symbol, Symbol):
-            _in_range(symbol, value, (*premises, *ranges))
+    _check_put(binding, (*premises, *ranges))
+    for part in (each for where in (*fact.premises, *fact.under, fact.conclusion) for each in where.expressions()):
+        _refuse_capture(part, binding)
     change = _replacer(binding)
     for template, premise in zip(fact.premises, premises, strict=True):
         wanted = template.changed(change)
         _require(premise.proposition == wanted, f"{fact.name} asks for: {wanted}; given: {premise.proposition}")
     assumed = [each.changed(change) for each in fact.under]
-    used = _union(each.hypotheses for each in (*premises, *ranges))
-    hypotheses = [each for each in used if each not in assumed]
+    used = [each.hypotheses for each in ranges]
+    for template, premise in zip(fact.premises, premises, strict=True):
+        general = not fact.eigen or not _mentioned(template).isdisjoint(fact.eigen)
+        used.append(tuple(each for each in premise.hypotheses if not (general and each in assumed)))
+    hypotheses = _union(used)
     conclusion = fact.conclusion.changed(change)
     for each in (*hypotheses, conclusion):
-        _require(each.free_symbols.isdisjoint(fact.eigen), f"{fact.name}: {each} restricts {fact.eigen}")
+        _require(_mentioned(each).isdisjoint(fact.eigen), f"{fact.name}: {each} restricts {fact.eigen}")
     return Concluded(conclusion, hypotheses, facts=frozenset([fact]))
+
+
+def _mentioned(proposition: Proposition) -> set[Any]:
+    """The symbols and unknown functions in a proposition."""
+    unknown = {node.func for part in proposition.expressions() for node in part.atoms(AppliedUndef)}
+    return proposition.free_symbols | unknown
 
 
 def _match(template: object, given: object, binding: dict[Any, Any], fact: Fact) -> None:
@@ -847,7 +1146,8 @@ def promise(
 ) -> Theorem:
     """A theorem whose proof, `prove()`, is written when it is asked for; until then it is not closed."""
     inputs = (("prove", prove),)
-    return _make(proposition, tuple(hypotheses), frozenset(), "promise", inputs, (), name)
+    hypotheses = tuple(map(_proposition, hypotheses))
+    return _make(_proposition(proposition), hypotheses, frozenset(), "promise", inputs, (), name)
 
 
 def named(theorem: Theorem, name: str) -> Theorem:
@@ -862,16 +1162,22 @@ def proof_of(theorem: Theorem) -> Theorem:
     """The proof behind a promise, which must conclude what was promised, from no more than was said; or itself."""
     if theorem.rule != "promise":
         return theorem
-    if theorem._proof is None:  # type: ignore[has-type]
-        found: Theorem = dict(theorem.inputs)["prove"]()
-        what = theorem.name or "a promise"
-        _require(isinstance(found, Theorem), f"{what}: no theorem came out")
-        _require(found.proposition == theorem.proposition, f"{what} says {theorem.proposition}; {found} was proved")
-        more = [each for each in found.hypotheses if each not in theorem.hypotheses]
-        _require(not more, f"{what} also rests on: {'; '.join(map(str, more))}")
+    found: Theorem | None = theorem._proof  # type: ignore[has-type]
+    if found is None:
+        found = dict(theorem.inputs)["prove"]()
+        _check_kept(theorem, found)
         object.__setattr__(theorem, "_proof", found)
-    kept: Theorem = theorem._proof  # type: ignore[assignment, has-type]
-    return kept
+    return found  # type: ignore[return-value]
+
+
+def _check_kept(theorem: Theorem, found: object) -> None:
+    """Refuse what does not keep a promise."""
+    what = theorem.name or "a promise"
+    _require(type(found) is Theorem, f"{what}: no theorem came out")
+    assert isinstance(found, Theorem)  # noqa: S101 — for the type checker; the line before decides
+    _require(found.proposition == theorem.proposition, f"{what} says {theorem.proposition}; {found} was proved")
+    more = [each for each in found.hypotheses if each not in theorem.hypotheses]
+    _require(not more, f"{what} also rests on: {'; '.join(map(str, more))}")
 
 
 def nodes(theorem: Theorem) -> Iterator[Theorem]:
@@ -898,7 +1204,9 @@ def closed(theorem: Theorem) -> tuple[Theorem, ...]:
     for node in found:
         again = replay(node)
         same = again.proposition == node.proposition and again.hypotheses == node.hypotheses
-        _require(same and again.facts == node.facts, f"{node.name or node.rule} was changed after it was proved")
+        same = same and again.facts == node.facts and len(again.premises) == len(node.premises)
+        same = same and all(map(operator.is_, again.premises, node.premises))
+        _require(same, f"{node.name or node.rule} was changed after it was proved")
     return found
 
 
@@ -906,7 +1214,7 @@ def replay(node: Theorem, **changes: Any) -> Theorem:
     """What a node's rule makes of its inputs, some of them perhaps changed."""
     inputs = dict(node.inputs) | changes
     if node.rule == "promise":
-        proof_of(node)
+        _check_kept(node, proof_of(node))
         return promise(node.proposition, node.hypotheses, inputs["prove"])
     made = RULES[node.rule]
     parameters = inspect.signature(made).parameters

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
+from enum import Enum
+from functools import lru_cache
 from typing import ClassVar, Self
 
-from sympy import Basic, Eq, Expr, Float, Ge, Gt, Le, Lt, Or, Symbol
+from sympy import Basic, Eq, Expr, Float, Ge, Gt, I, Le, Lt, Or, S, Symbol
 from sympy.core.relational import Relational
 
 from ..meaning import Asks, Neighbouring, Quantity, Scheme
@@ -24,11 +26,22 @@ class Term:
     """Something made of expressions and other terms."""
 
     words: ClassVar[str] = ""
+    may_be_infinite: ClassVar[bool] = False
+    """Whether ∞ may stand in it."""
+
+    def __init_subclass__(cls, **kwargs: object) -> None:
+        """Classes of terms differ in their fields and words: what is compared, changed and looked through is all of it."""
+        super().__init_subclass__(**kwargs)
+        if changed := cls.__dict__.keys() & _THE_SAME_FOR_ALL:
+            raise TypeError(f"{cls.__name__}: {', '.join(sorted(changed))} must be that of every term")
 
     def __post_init__(self) -> None:
         for part in self.parts():
-            if isinstance(part, Basic) and part.has(Float):
-                raise TypeError(f"{type(self).__name__}: {part} is rounded; write exact numbers")
+            if not _is_plain(part):
+                raise TypeError(f"{type(self).__name__}: {part!r} is neither an expression, a term nor plain data")
+        for part in self.expressions():
+            if not is_exact(part) and not (self.may_be_infinite and not part.has(Float, S.NaN, I)):
+                raise TypeError(f"{type(self).__name__}: {part} is rounded, infinite or imaginary; write exact numbers")
 
     def parts(self) -> Iterator[object]:
         for field in fields(self):
@@ -54,6 +67,24 @@ class Term:
 
     def __str__(self) -> str:
         return self.said()
+
+
+_THE_SAME_FOR_ALL = {
+    *("__eq__", "__hash__", "__new__", "__getattribute__", "__getattr__", "__post_init__", "__reduce__"),
+    *("parts", "changed", "expressions", "free_symbols"),
+}
+
+
+def _is_plain(part: object) -> bool:
+    if isinstance(part, tuple):
+        return all(map(_is_plain, part))
+    return isinstance(part, Basic | Term | Enum | str | int) or part is None
+
+
+@lru_cache(maxsize=1 << 16)
+def is_exact(part: Basic) -> bool:
+    """Whether an expression has no rounded, infinite or imaginary number in it."""
+    return not part.has(Float, S.NaN, S.ComplexInfinity, S.Infinity, S.NegativeInfinity, I)
 
 
 def _changed(part: object, change: Callable[[object], object]) -> object:
@@ -91,6 +122,28 @@ class Anything(Term):
     name: str
     words = "{name}"
 
+    def admits(self, value: Term) -> bool:
+        """Whether a term may take its place."""
+        return True
+
+
+@dataclass(frozen=True)
+class GivenBatches(Anything):
+    """Any batches that are what they are, not drawn at random."""
+
+    def admits(self, value: Term) -> bool:
+        return isinstance(value, GivenBatches) or (isinstance(value, Batches) and value.are_given)
+
+
+@dataclass(frozen=True)
+class FreshBatches(Anything):
+    """Any batches of which those of one step say nothing about those of another: given, or drawn afresh."""
+
+    def admits(self, value: Term) -> bool:
+        if isinstance(value, GivenBatches | FreshBatches):
+            return True
+        return isinstance(value, Batches) and (value.are_given or value.are_fresh)
+
 
 # --- How batches are made ------------------------------------------------------------------------------------------
 
@@ -100,6 +153,10 @@ class Batches(Term):
     """Which steps use the record that the two datasets differ in. Steps are counted from 0."""
 
     scheme: ClassVar[Scheme] = Scheme.NONE
+    are_given: ClassVar[bool] = False
+    """Whether they are what they are: nothing is drawn."""
+    are_fresh: ClassVar[bool] = False
+    """Whether those of every step are drawn by themselves."""
 
 
 @dataclass(frozen=True)
@@ -109,6 +166,7 @@ class InOrder(Batches):
     count: Expr
     place: Expr
     scheme = Scheme.FIXED
+    are_given = True
     words = "{count} batches in a fixed order, the record in batch {place}"
 
 
@@ -117,6 +175,7 @@ class EveryStep(Batches):
     """Every step uses all records."""
 
     scheme = Scheme.FULL_BATCH
+    are_given = True
     words = "the full batch at every step"
 
 
@@ -146,6 +205,7 @@ class DrawnAfresh(Batches):
 
     rate: Expr
     scheme = Scheme.WITHOUT_REPLACEMENT
+    are_fresh = True
     words = "a batch drawn afresh at every step (chance {rate} to be in it)"
 
 
@@ -155,6 +215,7 @@ class EachByItself(Batches):
 
     rate: Expr
     scheme = Scheme.POISSON
+    are_fresh = True
     words = "every record drawn by itself at every step, with chance {rate}"
 
 
@@ -298,6 +359,7 @@ class Tends(Proposition):
     symbol: Symbol
     point: Expr
     limit: Expr
+    may_be_infinite = True
     words = "{expr} → {limit} as {symbol} ↓ {point}"
 
 

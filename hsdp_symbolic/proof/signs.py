@@ -108,7 +108,7 @@ def _polynomial(expr: Expr) -> Sign | None:
 def divisors(expr: Expr) -> Iterator[Expr]:
     """Everything `expr` divides by: bases of powers that may be negative."""
     for power in expr.atoms(Pow):
-        if not power.exp.is_nonnegative and not power.base.is_number:
+        if not power.exp.is_nonnegative and not (power.base.is_number and power.base.is_nonzero):
             yield power.base
 
 

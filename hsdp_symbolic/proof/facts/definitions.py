@@ -11,7 +11,9 @@ from ..propositions import (
     AtMost,
     Descent,
     Every,
+    FreshBatches,
     From,
+    GivenBatches,
     InOrder,
     Less,
     LogSobolev,
@@ -24,6 +26,8 @@ from ..propositions import (
 )
 
 PAIR, BATCHES, RUN = Anything("P"), Anything("B"), Anything("D")
+GIVEN = Descent(GivenBatches("B"), noise_1)
+FRESH = Descent(FreshBatches("B"), noise_1)
 DESCENT = Descent(BATCHES, noise_1)
 HERE = From(DESCENT, start, steps)
 NEXT = From(DESCENT, start, steps + 1)

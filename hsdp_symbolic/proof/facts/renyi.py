@@ -7,7 +7,7 @@ from sympy import Integer, S
 from ...symbols import cost_1, cost_2, distance, further, noise_2, start, steps
 from ..kernel import Fact
 from ..propositions import Apart, Every, From, Less, Mapped, Noised, PerOrder, Unused
-from .definitions import BATCHES, DESCENT, HERE, RUN
+from .definitions import BATCHES, DESCENT, FRESH, HERE
 
 VAN_ERVEN = "van Erven & Harremoës 2014"
 MIRONOV = "Mironov 2017"
@@ -29,21 +29,24 @@ gaussian_mechanism = Fact(
 composition = Fact(
     "composition",
     MIRONOV,
-    (PerOrder(From(RUN, start, steps), cost_1), PerOrder(From(RUN, start + steps, further), cost_2)),
-    PerOrder(From(RUN, start, steps + further), cost_1 + cost_2),
-    "what later steps cost from the worst point is added; the iterates in between may even be seen",
+    (PerOrder(From(FRESH, start, steps), cost_1), PerOrder(From(FRESH, start + steps, further), cost_2)),
+    PerOrder(From(FRESH, start, steps + further), cost_1 + cost_2),
+    "batches of earlier steps say nothing of those of later ones, so what later steps cost from the worst point is added; the iterates in between may even be seen",
 )
 composition_within = Fact(
     "composition_within",
     MIRONOV,
-    (PerOrder(HERE, cost_1), PerOrder(Noised(Mapped(From(DESCENT, start + steps, Integer(0))), noise_2), cost_2)),
-    PerOrder(Noised(Mapped(HERE), noise_2), cost_1 + cost_2),
+    (
+        PerOrder(From(FRESH, start, steps), cost_1),
+        PerOrder(Noised(Mapped(From(FRESH, start + steps, Integer(0))), noise_2), cost_2),
+    ),
+    PerOrder(Noised(Mapped(From(FRESH, start, steps)), noise_2), cost_1 + cost_2),
     "the same, for part of the noise of a step",
 )
 composition_seen = Fact(
     "composition_seen",
     MIRONOV,
-    (PerOrder(Every(RUN, steps), cost_1), PerOrder(From(RUN, steps, Integer(1)), cost_2)),
-    PerOrder(Every(RUN, steps + 1), cost_1 + cost_2),
+    (PerOrder(Every(FRESH, steps), cost_1), PerOrder(From(FRESH, steps, Integer(1)), cost_2)),
+    PerOrder(Every(FRESH, steps + 1), cost_1 + cost_2),
     "each step costs what it costs from the worst point, given all iterates before it",
 )
