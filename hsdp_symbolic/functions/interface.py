@@ -207,7 +207,7 @@ class BoundFunction(Function):
     on_a_grid: ClassVar[bool] = False
     """Whether it is computed on a grid, and so known to a few digits only, whatever the precision."""
     moves_in_proofs: ClassVar[bool] = False
-    """Whether `sign` and `trend` are right for all arguments (given `presumes`), so that proofs may read directions off."""
+    """Whether `sign` and `trend` are right for all arguments (given `presumes`): proofs may go by them."""
     rank: ClassVar[int] = 0
     """How long it takes: 0 for closed forms, 1 for sums and recursions, more for what is sketched first (`Long`)."""
     slow_at_high_orders: ClassVar[bool] = False

@@ -9,9 +9,9 @@ cancel, factor and derivatives are trusted there); what functions of the bounds 
 direction, defining equations: `functions/`); the facts (`facts/`), each with its reference. Everything else in this
 package looks for proofs and is believed by nobody: what it finds has to pass here.
 
-SymPy cancels x/x without asking. So every theorem divides by nothing that is 0 where its hypotheses hold: each rule that
-brings in an expression asks that its divisors are seen not to be 0, or occur as divisors in a premise; a hypothesis that
-divides by 0 counts as one that does not hold.
+SymPy cancels x/x without asking. So no theorem divides by what is 0 where its hypotheses hold: each rule that brings in
+an expression asks that its divisors are seen not to be 0, or are divisors in a premise already; a hypothesis that divides
+by 0 counts as one that does not hold.
 
 A `promise` is a theorem whose proof is written later: it states its conclusion at once, so that a value can be computed
 without its proof. `closed` keeps all promises of a theorem, or raises. Only a closed theorem is proved.
@@ -24,7 +24,7 @@ import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, wraps
-from itertools import pairwise
+from itertools import pairwise, permutations
 from types import MappingProxyType
 from typing import Any, NoReturn, ParamSpec
 
@@ -287,7 +287,8 @@ _KINDS: dict[str, Callable[[object], Any]] = {
 """How an argument of a rule is made plain, or refused, by its annotation."""
 
 
-RULES: dict[str, Callable[..., Theorem]] = {}
+_RULES: dict[str, Callable[..., Theorem]] = {}
+RULES: Mapping[str, Callable[..., Theorem]] = MappingProxyType(_RULES)
 """Every rule, by name."""
 
 
@@ -316,7 +317,7 @@ def rule(conclude: Callable[P, Concluded]) -> Callable[P, Theorem]:
         facts = found.facts.union(*(each.facts for each in premises))
         return _make(found.proposition, tuple(hypotheses), facts, word, tuple(bound.arguments.items()), premises, "")
 
-    RULES[word] = apply
+    _RULES[word] = apply
     return apply
 
 
@@ -465,15 +466,16 @@ def cancel(left: Expr, right: Expr, *nonzero: Theorem, by: Sequence[Theorem] = (
 def _check_equal(left: Expr, right: Expr, nonzero: Sequence[Theorem], by: Sequence[Theorem]) -> None:
     meanings = [(_left(each), _right(each)) for each in by]
     sides = [left, right, *(side for pair in meanings for side in pair)]
+    bound = set[Symbol]().union(*map(_varied, sides))
     for each, (short, _) in zip(by, meanings, strict=True):
         is_definition = isinstance(each.proposition, Equal) and isinstance(short, Symbol | BoundFunction)
         _require(is_definition, f"{each.proposition} does not say what a symbol or function is")
-        _refuse_restricted(each, set[Symbol]().union(*map(_varied, sides)))
+        _refuse_restricted(each, bound)
 
     def spelled(expr: Expr) -> Expr:
         return expr.subs(meanings)
 
-    known = [spelled(_positive_part(each)) for each in nonzero]
+    known = [spelled(_positive_part(each)) for each in nonzero if not _restricts(each, bound)]
 
     def closes(node: Expr) -> bool:
         """A function is written out only where that divides by nothing that may be 0."""
@@ -489,9 +491,12 @@ def _check_equal(left: Expr, right: Expr, nonzero: Sequence[Theorem], by: Sequen
 
 def _require_defined(exprs: Iterable[Expr], *theorems: Theorem, known: Sequence[Expr] = ()) -> None:
     """Refuse expressions with a divisor that is neither seen not to be 0, nor known so, nor a divisor in a theorem."""
+    exprs = tuple(exprs)
     found = {divisor for expr in exprs for divisor in divisors(expr)}
     if not found:
         return
+    bound = set[Symbol]().union(*map(_varied, exprs))
+    theorems = tuple(each for each in theorems if not _restricts(each, bound))
     parts = (part for each in theorems for part in each.proposition.expressions())
     found -= {divisor for part in parts for divisor in divisors(part)}
     positive_ = [*known, *(_right(each) - _left(each) for each in theorems if isinstance(each.proposition, Less))]
@@ -595,7 +600,9 @@ def rewrite(theorem: Theorem, equality: Theorem) -> Concluded:
     """The same with b in the place of a, wherever a stands, from a = b."""
     _require(isinstance(equality.proposition, Equal), f"{equality.proposition} is no equality")
     old, new = _left(equality), _right(equality)
-    _refuse_restricted(equality, {name for part in theorem.proposition.expressions() for name in _varied(part, old)})
+    bound = {name for part in theorem.proposition.expressions() for name in _varied(part, old)}
+    _refuse_restricted(equality, bound | _falling(theorem.proposition))
+    _require(old not in bound | _falling(theorem.proposition), f"{old} is a name there, not a number")
     found = theorem.proposition.changed(lambda part: part.xreplace({old: new}) if isinstance(part, Basic) else part)
     return Concluded(found)
 
@@ -612,6 +619,7 @@ def monotone(expr: Expr, symbol: Symbol, theorem: Theorem, *ranges: Theorem) -> 
     found = trend(expr, symbol, frozenset(ABBREVIATIONS))
     _refuse_capture(expr, {symbol: _left(theorem)}, {symbol: _right(theorem)})
     low, high = (expr.subs(symbol, side) for side in (_left(theorem), _right(theorem)))
+    _require(_is_number(low, known=True) and _is_number(high, known=True), f"{expr} need not be real")
     for side in (_left(theorem), _right(theorem)):
         _in_range(symbol, side, ranges)
     presumed = _at([{symbol: _left(theorem)}, {symbol: _right(theorem)}], _presumed(expr, symbol))
@@ -678,6 +686,7 @@ def moves(expr: Expr, symbol: Symbol, by: Symbol) -> Concluded:
     _refuse_capture(expr, {symbol: symbol + by}, meanings)
     here = expr.subs(list(meanings.items()))
     later = here.subs(symbol, symbol + by)
+    _require(_is_number(here, known=True) and _is_number(later, known=True), f"{expr} need not be real")
     presumed = [*_presumed(expr, symbol), *(Less(S.Zero, each) for each in meanings)]
     spelled = [each.changed(_speller(meanings)) for each in presumed]
     hypotheses = _union([_at([{}, {symbol: symbol + by}], spelled)])
@@ -730,7 +739,11 @@ def work_out(expr: Expr, *nonzero: Theorem) -> Concluded:
 @rule
 def tends(expr: Expr, symbol: Symbol, point: Expr) -> Concluded:
     """The limit of `expr` as the symbol falls to the point, as SymPy finds it."""
-    return Concluded(Tends(expr, symbol, point, limit(close_sums(expr), symbol, point, "+")))
+
+    def closes(node: Expr) -> bool:
+        return node.has(symbol) or all(is_nonzero(divisor, ()) for divisor in divisors(node.closed()))
+
+    return Concluded(Tends(expr, symbol, point, limit(close_sums(expr, closes), symbol, point, "+")))
 
 
 @rule
@@ -756,6 +769,8 @@ def _constants_named(expr: Expr, symbol: Symbol) -> Expr:
 @rule
 def unfold(node: BoundFunction, place: int, *nonzero: Theorem) -> Concluded:
     """One of the equations that define a function (`definition` of its class); no divisor is 0, as for `work_out`."""
+    for one, other in permutations(node.args, 2):
+        _require(_bound_names(one).isdisjoint(other.free_symbols), f"{node}: a name has two meanings")
     equations = node.definition()
     _require(0 <= place < len(equations), f"{node} has {len(equations)} equations")
     left, right = equations[place]
@@ -793,7 +808,9 @@ def compare(left: Expr, right: Expr) -> Concluded:
     from ..evaluate.program import compile_expression
 
     _require(not (left.free_symbols or right.free_symbols), "numbers only")
-    _require(not (left.has(BoundFunction) or right.has(BoundFunction)), "views of functions rely on what is proved elsewhere")
+    _require(
+        not (left.has(BoundFunction) or right.has(BoundFunction)), "views of functions rely on what is proved elsewhere"
+    )
     if (left < right) == True:  # noqa: E712 — SymPy booleans
         return Concluded(Less(left, right))
     if left == right:
@@ -840,11 +857,14 @@ def mean_at_most(theorem: Theorem, index: Symbol, count: Expr) -> Concluded:
 def substitute(theorem: Theorem, put: Mapping[Any, Any], *ranges: Theorem) -> Concluded:
     """The same with other values for symbols, terms or unknown functions; values lie in the symbols' ranges.
 
-    That is seen, or the theorems say so. A function is replaced by a `Lambda` whose values are seen to lie in its range.
+    That is seen, or the theorems say so. A function is replaced by a `Lambda` whose values are seen to be in its range.
     """
     _check_put(put, ranges)
-    for part in (each for where in (theorem.proposition, *theorem.hypotheses) for each in where.expressions()):
-        _refuse_capture(part, put)
+    for where in (theorem.proposition, *theorem.hypotheses):
+        touched = put.keys() | _free(each for each in put.values() if isinstance(each, Basic))
+        _require(_falling(where).isdisjoint(touched), f"{where}: the symbol that falls stays as it is")
+        for part in where.expressions():
+            _refuse_capture(part, put)
     change = _replacer(put)
     hypotheses = [each.changed(change) for each in theorem.hypotheses]
     return Concluded(theorem.proposition.changed(change), _union([hypotheses, *(each.hypotheses for each in ranges)]))
@@ -863,6 +883,13 @@ def _check_put(put: Mapping[Any, Any], ranges: Sequence[Theorem]) -> None:
             _require(isinstance(value, Term) and symbol.admits(value), f"{value} cannot stand for {symbol}")
 
 
+def _falling(proposition: Proposition) -> set[Symbol]:
+    """The symbol of a limit: a name, as the index of a sum is."""
+    if isinstance(proposition, Either):
+        return set[Symbol]().union(*map(_falling, proposition.cases))
+    return {proposition.symbol} if isinstance(proposition, Tends) else set()
+
+
 def _bound_names(part: Basic) -> set[Symbol]:
     """The names that an expression binds, as the index of a sum or the variable of an integral."""
     own = {node.own_name for node in part.atoms(BoundFunction) if node.own_name is not None}
@@ -878,10 +905,14 @@ def _varied(part: Basic, old: Basic | None = None) -> set[Symbol]:
     return _bound_names(part).union(*(node.variables for node in derivatives))
 
 
+def _restricts(theorem: Theorem, names: set[Symbol]) -> bool:
+    """Whether a theorem holds for some values only of these names."""
+    return any(not names.isdisjoint(each.free_symbols) for each in theorem.hypotheses)
+
+
 def _refuse_restricted(equality: Theorem, bound: set[Symbol]) -> None:
     """Refuse an equality that holds for some values only of a name that is bound where it is to be used."""
-    restricted = bound.intersection(*[set[Symbol]().union(*(each.free_symbols for each in equality.hypotheses))])
-    _require(not restricted, f"{restricted} is restricted, and bound in what is rewritten")
+    _require(not _restricts(equality, bound), f"one of {bound} is restricted, and bound in what is rewritten")
 
 
 def _refuse_capture(part: Basic, *puts: Mapping[Any, Any]) -> None:
@@ -904,9 +935,9 @@ def _is_smooth(expr: Expr) -> bool:
         if isinstance(node, Pow) and not (node.exp.is_integer and node.exp.is_nonnegative):
             if sign(node.base) is not Sign.POSITIVE:
                 return False
-        elif isinstance(node, log) and sign(node.args[0]) is not Sign.POSITIVE:
-            return False
-        elif not isinstance(node, Add | Mul | Pow | exp | log | AppliedUndef | Derivative | Symbol | Number | Tuple):
+        elif (isinstance(node, log) and sign(node.args[0]) is not Sign.POSITIVE) or not isinstance(
+            node, Add | Mul | Pow | exp | log | AppliedUndef | Derivative | Symbol | Number | Tuple
+        ):
             return False
     return True
 
@@ -989,27 +1020,26 @@ def _in_range(symbol: Symbol, value: Expr, ranges: Sequence[Theorem]) -> None:
 
 
 @lru_cache(maxsize=4096)
-def _is_number(value: Expr) -> bool:
-    """Whether it is a real number wherever it divides by nothing that is 0: no root or logarithm of what may be negative.
+def _is_number(value: Expr, *, known: bool = False) -> bool:
+    """Whether it is a real number wherever no divisor is 0: no root or logarithm of what may be negative.
 
-    Functions of the bounds are numbers if their closed forms, where proofs use these, are.
+    Functions of the bounds are numbers if their closed forms, where proofs use these, are, or if that is `known`.
     """
     if value.is_real:
         return True
     match value:
-        case Symbol():
-            return False
         case BoundFunction():
-            return all(map(_is_number, value.args)) and (not value.is_closed_in_proofs or _is_number(value.closed()))
+            closed_too = known or not value.is_closed_in_proofs or _is_number(value.closed())
+            return closed_too and all(_is_number(each, known=known) for each in value.args)
         case Pow():
-            whole = bool(value.exp.is_integer)
-            return (whole or sign(value.base) is not None) and _is_number(value.base) and _is_number(value.exp)
+            rooted = value.exp.is_integer or sign(value.base) is not None
+            return bool(rooted) and all(_is_number(each, known=known) for each in value.args)
         case log():
             return sign(value.args[0]) is Sign.POSITIVE
         case Derivative():
-            return _is_number(value.expr)
+            return _is_number(value.expr, known=known)
         case Add() | Mul() | exp() | floor() | Max() | Min() | Abs() | AppliedUndef() | factorial() | binomial():
-            return all(map(_is_number, value.args))
+            return all(_is_number(each, known=known) for each in value.args)
     return False
 
 
@@ -1174,7 +1204,7 @@ def _check_kept(theorem: Theorem, found: object) -> None:
     """Refuse what does not keep a promise."""
     what = theorem.name or "a promise"
     _require(type(found) is Theorem, f"{what}: no theorem came out")
-    assert isinstance(found, Theorem)  # noqa: S101 — for the type checker; the line before decides
+    assert isinstance(found, Theorem)  # what the line before decides, for the type checker
     _require(found.proposition == theorem.proposition, f"{what} says {theorem.proposition}; {found} was proved")
     more = [each for each in found.hypotheses if each not in theorem.hypotheses]
     _require(not more, f"{what} also rests on: {'; '.join(map(str, more))}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from enum import Enum
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import ClassVar, Self
 
 from sympy import Basic, Eq, Expr, Float, Ge, Gt, I, Le, Lt, Or, S, Symbol, srepr
@@ -30,12 +30,14 @@ class Term:
     """Whether ∞ may stand in it."""
 
     def __init_subclass__(cls, **kwargs: object) -> None:
-        """Classes of terms differ in their fields and words: what is compared, changed and looked through is all of it."""
+        """Classes differ in fields and words: what is compared, changed and looked through is all of a term."""
         super().__init_subclass__(**kwargs)
         if changed := cls.__dict__.keys() & _THE_SAME_FOR_ALL:
             raise TypeError(f"{cls.__name__}: {', '.join(sorted(changed))} must be that of every term")
 
     def __post_init__(self) -> None:
+        if not _compares_all(type(self)):
+            raise TypeError(f"{type(self).__name__}: terms are equal if all their fields are")
         for part in self.parts():
             if not _is_plain(part):
                 raise TypeError(f"{type(self).__name__}: {part!r} is neither an expression, a term nor plain data")
@@ -73,6 +75,12 @@ _THE_SAME_FOR_ALL = {
     *("__eq__", "__hash__", "__new__", "__getattribute__", "__getattr__", "__post_init__", "__reduce__"),
     *("parts", "changed", "expressions", "free_symbols"),
 }
+
+
+@cache
+def _compares_all(kind: type[Term]) -> bool:
+    own = "__eq__" in vars(kind) or fields(kind) == fields(kind.__mro__[1])  # type: ignore[arg-type]
+    return own and all(field.compare for field in fields(kind))
 
 
 def _is_plain(part: object) -> bool:

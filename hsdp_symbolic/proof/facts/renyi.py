@@ -31,7 +31,8 @@ composition = Fact(
     MIRONOV,
     (PerOrder(From(FRESH, start, steps), cost_1), PerOrder(From(FRESH, start + steps, further), cost_2)),
     PerOrder(From(FRESH, start, steps + further), cost_1 + cost_2),
-    "batches of earlier steps say nothing of those of later ones, so what later steps cost from the worst point is added; the iterates in between may even be seen",
+    "batches of earlier steps say nothing of those of later ones: what later steps cost from the worst point is added; "
+    "the iterates in between may even be seen",
 )
 composition_within = Fact(
     "composition_within",
