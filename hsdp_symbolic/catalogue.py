@@ -36,6 +36,8 @@ def _check(label: str, found: Statement) -> None:
         raise TypeError(
             f"index.py lists {label}, and {found!r} has another label, or bounds a run without saying on what terms"
         )
+    if found.terms is not None and found.quantity is Quantity.DIVERGENCE and found.scheme is not scheme_of(label):
+        raise TypeError(f"index.py says {scheme_of(label)!r} of {label}, and its theorem {found.scheme!r}")
 
 
 def statements() -> tuple[Statement, ...]:

@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Literal, NoReturn, TypeVar, get_args
 
 from .errors import HypothesisError, MissingArgument, UnknownArgument
-from .index import scheme_of
+from .index import PLACES, scheme_of
 from .meaning import Asks, Neighbouring, Quantity, Released, Scheme, Terms
 from .setting import Setting
 from .setting.gate import Number, admit
@@ -40,6 +40,11 @@ STATEMENT_RTOL = "1e-20"
 ON_A_GRID = Fraction(1, 1000)
 """A relative width that values computed on a grid (by a dynamic programme) reach in reasonable time."""
 _ARGUMENT_NAMES = frozenset(letter.name for letter in ARGUMENTS)
+
+
+Kind = Literal["theorem", "lemma", "proposition", "corollary", "baseline", "equation", "law"]
+_NAMING = ("equation", "baseline", "proposition")
+"""Kinds of statements that may introduce a name for a bound."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -76,7 +81,7 @@ class Statement:
     """Further equations it is printed with: left side as LaTeX, right side."""
     names: tuple[tuple[Expr, Expr], ...] = ()
     """Names of other bounds that `shown` is written with, each with what it stands for."""
-    kind: Literal["theorem", "lemma", "proposition", "corollary", "baseline", "equation", "law"] = "theorem"
+    kind: Kind = "theorem"
     side: Literal["left", "right"] | None = None
     """For an inequality between numbers: the side that is the value."""
     names_it: bool = False
@@ -92,6 +97,23 @@ class Statement:
         from .proof.about import fits
 
         fits(self.label, self.theorem, self.hypotheses, self.side)
+        if self.kind not in get_args(Kind):
+            raise TypeError(f"{self.label}: {self.kind!r} is no kind of statement")
+        if self.bounded is not None and self.side is None:
+            raise TypeError(f"{self.label}: its proposition says what it bounds")
+        if self.names_it and (self.kind not in _NAMING or self.side):
+            raise TypeError(f"{self.label}: a {self.kind} names no bound")
+
+    def __init_subclass__(cls, **_: object) -> NoReturn:
+        raise TypeError("Statement has no subclasses: what it claims is its theorem's")
+
+    def __reduce__(self) -> tuple[Callable[[str], Statement], tuple[str]]:
+        """A statement of the catalogue is stored, and copied, by its label; no other can be."""
+        from .catalogue import statement
+
+        if self.label not in PLACES or statement(self.label) is not self:
+            raise TypeError(f"{self.label} is not the catalogue's: store how to make it")
+        return statement, (self.label,)
 
     @property
     def proposition(self) -> Proposition:
@@ -134,8 +156,11 @@ class Statement:
 
     def verify(self) -> int:
         """Prove it, every rule applied again, and that it is printed as meant: the number of rules, or `Refused`."""
-        from .proof.about import verified
+        from .proof.about import fits, terms_of, verified
 
+        fits(self.label, self.theorem, self.hypotheses, self.side)
+        if self.terms != terms_of(self.theorem):
+            raise TypeError(f"{self.label} was changed after it was made")
         return len(verified(self.label, self.theorem)) + len(self.as_printed)
 
     @cached_property
@@ -155,7 +180,9 @@ class Statement:
     @property
     def scheme(self) -> Scheme:
         """How the batches of the algorithm it bounds are made; empty for a lemma, which bounds no algorithm."""
-        return scheme_of(self.label)
+        from .proof.about import scheme_in
+
+        return scheme_in(self.proposition) or scheme_of(self.label)
 
     @property
     def neighbouring(self) -> Neighbouring | None:

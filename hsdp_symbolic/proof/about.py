@@ -9,11 +9,13 @@ from sympy.core.relational import Relational
 
 from .. import symbols
 from ..display import undisplay
-from ..meaning import Asks, Quantity, Released, Terms
-from .kernel import Refused, Theorem, cancel, closed, named, proof_of
+from ..meaning import Asks, Quantity, Released, Scheme, Terms
+from .facts import all_facts
+from .kernel import Refused, Theorem, cancel, closed, named, proof_of, rests_on
 from .propositions import (
     Abbreviation,
     AtMost,
+    Batches,
     Descent,
     Either,
     Equal,
@@ -35,8 +37,13 @@ GATE = frozenset([AtMost(symbols.b, symbols.n)])
 
 def fits(label: str, theorem: Theorem, printed: Sequence[Relational | Or], side: str | None) -> None:
     """Refuse what is no theorem, or one that assumes other relations between letters than are printed."""
-    if not isinstance(theorem, Theorem):
+    if type(theorem) is not Theorem:
         raise TypeError(f"{label}: {theorem!r} is no theorem; only rules of proof.kernel make one")
+    if side not in (None, "left", "right"):
+        raise TypeError(f"{label}: {side!r} is no side of an inequality")
+    unfit = [each for each in theorem.hypotheses if not _may_assume(theorem, each)]
+    if unfit:
+        raise TypeError(f"{label}: a statement cannot assume: {'; '.join(map(str, unfit))}")
     told = set(map(proposition_of, printed))
     needed = {each for each in theorem.hypotheses if isinstance(each, _NUMBERS)}
     if needed - told - GATE or told - needed:
@@ -46,9 +53,27 @@ def fits(label: str, theorem: Theorem, printed: Sequence[Relational | Or], side:
         raise TypeError(f"{label}: say which side is the value, for an inequality between numbers and only there")
 
 
+def _may_assume(theorem: Theorem, hypothesis: Proposition) -> bool:
+    """Whether a statement may rest on a hypothesis: relations, definitions and, if it bounds a run, what updates do.
+
+    A bound on a run that assumes a bound on a run says nothing. Lemmas may assume bounds on any two laws.
+    """
+    if isinstance(hypothesis, Abbreviation):
+        return symbols.ABBREVIATIONS.get(hypothesis.symbol) == hypothesis.meaning
+    if isinstance(hypothesis, _NUMBERS):
+        return True
+    if terms_of(theorem) is not None:
+        return hypothesis.of_updates or hypothesis.asks is not None
+    return hypothesis != theorem.proposition
+
+
 def verified(label: str, theorem: Theorem) -> tuple[Theorem, ...]:
     """The nodes of a statement's proof, all replayed; `Refused` unless its abbreviations lie in their ranges."""
     found = closed(theorem)
+    known = set(all_facts().values())
+    for fact in rests_on(theorem):
+        if fact not in known:
+            raise Refused(f"{label} rests on {fact.name}, which is not among the facts (`proof.facts`)")
     proved = proof_of(theorem)
     used = theorem.proposition.free_symbols.union(*(each.free_symbols for each in theorem.hypotheses))
     for symbol in symbols.ABBREVIATIONS:
@@ -62,6 +87,12 @@ def descent_of(proposition: Proposition) -> Descent | None:
     pair = proposition.pair_bounded
     run = pair.descent if isinstance(pair, From | Every) else None
     return run if isinstance(run, Descent) else None
+
+
+def scheme_in(proposition: Proposition) -> Scheme:
+    """How the batches of the run that a proposition is about are made; empty if it is about none, or about any."""
+    run = descent_of(proposition)
+    return run.batches.scheme if run is not None and isinstance(run.batches, Batches) else Scheme.NONE
 
 
 def terms_of(theorem: Theorem) -> Terms | None:

@@ -320,6 +320,8 @@ class Proposition(Term):
     relation: ClassVar[str] = "<="
     """Whether what is bounded is at most, at least or equal to the value."""
     quantity: ClassVar[Quantity | None] = None
+    of_updates: ClassVar[bool] = False
+    """Whether it says what update maps, or the losses behind them, do: bounds on runs may assume that, and no more."""
     asks: ClassVar[Asks | None] = None
     """What it asks of an update, as a hypothesis, if that is more than Lipschitz or convex."""
 
@@ -395,6 +397,7 @@ class Lipschitz(Proposition):
 
     descent: Descent | Anything
     constant: Expr
+    of_updates = True
     words = "every update map is Lipschitz with constant {constant}"
 
 
@@ -404,6 +407,7 @@ class Apart(Proposition):
 
     descent: Descent | Anything
     distance: Expr
+    of_updates = True
     words = "the update maps of a step that uses the record differ by at most {distance}"
 
 
@@ -417,6 +421,7 @@ class LossesBetween(Proposition):
     descent: Descent | Anything
     convexity: Expr
     smoothness: Expr
+    of_updates = True
     words = "every loss is {convexity}-strongly convex and {smoothness}-smooth"
 
 
@@ -426,6 +431,7 @@ class GradientSteps(Proposition):
 
     descent: Descent | Anything
     step: Expr
+    of_updates = True
     words = "an update is θ − {step}·(mean gradient of its batch)"
 
 
