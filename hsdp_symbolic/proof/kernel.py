@@ -10,8 +10,8 @@ direction, defining equations: `functions/`); the facts (`facts/`), each with it
 package looks for proofs and is believed by nobody: what it finds has to pass here.
 
 SymPy cancels x/x without asking. So no theorem divides by what is 0 where its hypotheses hold: each rule that brings in
-an expression asks that its divisors are seen not to be 0, or are divisors in a premise already; a hypothesis that divides
-by 0 counts as one that does not hold.
+an expression asks that its divisors are seen not to be 0, or are divisors in a premise already; a hypothesis that
+divides by 0 counts as one that does not hold.
 
 A `promise` is a theorem whose proof is written later: it states its conclusion at once, so that a value can be computed
 without its proof. `closed` keeps all promises of a theorem, or raises. Only a closed theorem is proved.
