@@ -1,7 +1,7 @@
 """Negative controls of proofs: whatever a rule was given, given something else it refuses or concludes something else.
 
-Every input of every rule in a proof is changed: expressions (`mutants.mutations`), numbers in a proposition, what stands
-for a symbol, counts and names, the conclusion of a fact. A premise is replaced by a hypothesis that says something
+Every input of every rule in a proof is changed: expressions (`mutants.mutations`), numbers in a proposition, what is
+put for a symbol, counts and names, the conclusion of a fact. A premise is replaced by a hypothesis that says something
 else; each hypothesis of a promise is left out. A change that is not noticed is a survivor; there must be none.
 
 `places` lists where something can be changed; `sample` picks some of them, the same ones each time.
