@@ -222,3 +222,7 @@ TEX |= {
     whole: "r",
 }
 FUNCTIONS_TEX |= {value_at: "e"}
+
+# Drift: how far a drifted copy of the first run is from it, and how much of that the noise of a step hides.
+drifted, hidden = (Symbol(name, real=True) for name in ("drifted", "hidden"))
+TEX |= {drifted: "z", hidden: "a"}

@@ -33,6 +33,7 @@ from sympy import (
     Integer,
     Integral,
     Lambda,
+    Max,
     Pow,
     S,
     Symbol,
@@ -522,6 +523,12 @@ def unfold(node: BoundFunction, place: int) -> Concluded:
     """One of the equations that define a function (`definition` of its class)."""
     left, right = node.definition()[place]
     return Concluded(Equal(left, right))
+
+
+@rule
+def greater(theorem: Theorem) -> Concluded:
+    """max(a, b) = b, from a ≤ b."""
+    return Concluded(Equal(Max(_left(theorem), _right(theorem)), _right(theorem)))
 
 
 @rule
