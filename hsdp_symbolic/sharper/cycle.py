@@ -37,9 +37,9 @@ def first_squares(factor: Expr) -> Expr:
     return GeometricSum(factor**-2, N * (K - 1))
 
 
-def last_squares(factor: Expr) -> Expr:
-    """Σ L^(−2i) over the steps from the last use on."""
-    return GeometricSum(factor**-2, N - j0)
+def last_squares(factor: Expr, left: Expr = N - j0) -> Expr:
+    """Σ L^(−2i) over the steps from the last use on, of which so many are left."""
+    return GeometricSum(factor**-2, left)
 
 
 def at_use(factor: Expr, uses: Expr) -> Expr:
@@ -205,3 +205,20 @@ def last_stretch(factor: Expr) -> Theorem:
         found = found if old == new else rewrite(found, cancel(old, new, *known))
     return kernel.named(found, "from the last use of the record on")
 
+
+
+def spent(factor: Expr, left: Expr = N - j0) -> Expr:
+    """Σa², for one rate up to the last use of the record and the rate that hides the rest from there on."""
+    before = a_t**2 * first_squares(factor)
+    return before + (1 + factor * at_use(factor, K - 1)) ** 2 / last_squares(factor, left)
+
+
+@cache
+def steered(factor: Expr) -> Theorem:
+    """The copy meets the first run at the end, for any rate that is slow enough."""
+    slow = assume(slow_enough(factor))
+    scale = factor ** (N * (K - 1) - 1) * first_squares(factor)
+    left = combine(S.Zero, at_use(factor, K - 1), (scale, slow), nonzero=units(factor).nonzero)
+    end = {z: at_use(factor, K - 1), u: a_t**2 * first_squares(factor)}
+    found = cut(substitute(last_stretch(factor), end, left), before_last_use(factor))
+    return kernel.named(found, "any rate that is slow enough")
