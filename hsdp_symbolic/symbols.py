@@ -222,3 +222,7 @@ TEX |= {
     whole: "r",
 }
 FUNCTIONS_TEX |= {value_at: "e"}
+
+# How many of the first steps use the record, if an epoch of so many steps does so at most once: of both numbers.
+uses_before = Function("uses_before", integer=True, nonnegative=True)
+FUNCTIONS_TEX |= {uses_before: "h"}

@@ -113,6 +113,18 @@ class InOrder(Batches):
 
 
 @dataclass(frozen=True)
+class OnceAnEpoch(Batches):
+    """Epochs of `count` steps, each of which uses the record at most once: in a fixed order or in whatever order.
+
+    `uses_before(count, t)` is how many of the first t steps use it.
+    """
+
+    count: Expr
+    scheme = Scheme.FIXED
+    words = "epochs of {count} batches, at most one of which holds the record"
+
+
+@dataclass(frozen=True)
 class EveryStep(Batches):
     """Every step uses all records."""
 

@@ -57,6 +57,11 @@ def claimed(
     return kernel.promise(proposition, (*relations, *assumed, *definitions, *gate), full, name)
 
 
+def defined(*symbols: Symbol) -> tuple[Proposition, ...]:
+    """That these are abbreviations: for proofs that use some which their conclusion does without."""
+    return tuple(Abbreviation(symbol, ABBREVIATIONS[symbol]) for symbol in symbols)
+
+
 def _abbreviations(where: Iterable[Proposition]) -> list[Symbol]:
     """Abbreviations that occur, or occur in what these stand for."""
     used = set[Symbol]().union(*(each.free_symbols for each in where))

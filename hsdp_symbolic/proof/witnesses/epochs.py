@@ -1,0 +1,19 @@
+"""Gaussians a apart, whose divergence per order is a²/(2·variance): noise makes the variance larger."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sympy import Rational
+
+from ...symbols import cost_1
+from ..facts.epochs import noise_processing
+from ..kernel import Fact
+from . import witness
+
+
+@witness(noise_processing)
+def _noise(fact: Fact) -> Iterator[bool]:
+    for gap, variance, noise in ((1, 2, Rational(1, 1000)), (3, 1, 5)):
+        before, after = (Rational(gap**2) / (2 * v) for v in (variance, variance + noise))
+        yield bool(after <= fact.conclusion.value.subs(cost_1, before))
