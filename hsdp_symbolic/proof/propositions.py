@@ -170,6 +170,22 @@ class EachByItself(Batches):
     words = "every record drawn by itself at every step, with chance {rate}"
 
 
+@dataclass(frozen=True)
+class BatchWith(Batches):
+    """Batches drawn as `random` says, given that they hold the record."""
+
+    random: Batches | Anything
+    words = "{random}, given that the record is drawn"
+
+
+@dataclass(frozen=True)
+class BatchWithout(Batches):
+    """Batches drawn as `random` says, given that they do not hold the record."""
+
+    random: Batches | Anything
+    words = "{random}, given that the record is not drawn"
+
+
 # --- Two runs ------------------------------------------------------------------------------------------------------
 
 
