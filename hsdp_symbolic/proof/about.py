@@ -65,9 +65,9 @@ def descent_of(proposition: Proposition) -> Descent | None:
 
 
 def terms_of(theorem: Theorem) -> Terms | None:
-    """On what terms a theorem bounds a run; None if it bounds none."""
-    run = descent_of(theorem.proposition)
-    if run is None or theorem.proposition.quantity not in _OF_A_RUN:
+    """On what terms a theorem bounds a run; None if it bounds none (an exact law is no bound)."""
+    run, found = descent_of(theorem.proposition), theorem.proposition
+    if run is None or found.quantity not in _OF_A_RUN or found.relation == "=":
         return None
     released = Released.EVERY if isinstance(theorem.proposition.pair_bounded, Every) else Released.LAST
     return Terms(run.neighbours, released, _asks(theorem.hypotheses))

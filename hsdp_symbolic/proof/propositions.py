@@ -441,6 +441,62 @@ class Renyi(Proposition):
     words = "R_{order} ≤ {epsilon}, for {pair}"
 
 
+# --- Exact laws ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Used(Proposition):
+    """The batch of step `time` holds the record."""
+
+    batches: Batches | Anything
+    time: Expr
+    words = "step {time} uses the record"
+
+
+@dataclass(frozen=True)
+class QuadraticLosses(Proposition):
+    """θ is a number, a record's loss is convexity·θ²/2 − xθ, batches have this size; the record's x differ by `distance`."""
+
+    descent: Descent | Anything
+    convexity: Expr
+    distance: Expr
+    size: Expr
+    words = "every loss is {convexity}·θ²/2 − xθ, on batches of size {size}; the two records' x differ by {distance}"
+
+
+@dataclass(frozen=True)
+class AffineSteps(Proposition):
+    """Every update map is θ ↦ factor·θ + c, θ a number; the two c of a step that uses the record differ by `distance`."""
+
+    descent: Descent | Anything
+    factor: Expr
+    distance: Expr
+    words = "an update is θ ↦ {factor}·θ + c; where the record is used the two c differ by {distance}"
+
+
+@dataclass(frozen=True)
+class GaussianLaws(Proposition):
+    """Both laws are Gaussians on the line, of this variance (0: points), and their means differ by `gap`."""
+
+    pair: Pair | Anything
+    gap: Expr
+    variance: Expr
+    words = "Gaussians of variance {variance}, their means {gap} apart, for {pair}"
+
+
+@dataclass(frozen=True)
+class RenyiEquals(Proposition):
+    """R_order between the laws, in either direction, is `epsilon`."""
+
+    pair: Pair | Anything
+    order: Expr
+    epsilon: Expr
+    value_at = "epsilon"
+    relation = "="
+    quantity = Quantity.DIVERGENCE
+    words = "R_{order} = {epsilon}, for {pair}"
+
+
 RELATIONS: dict[type[Relational], Callable[[Expr, Expr], Proposition]] = {
     Le: AtMost,
     Lt: Less,
