@@ -70,6 +70,8 @@ class Statement:
     """What ε₀^j(α) means in `shown`, and the symbol it is written in, if it occurs there."""
     printed_with: Callable[[], Sequence[Theorem]] = tuple
     """Theorems that what `shown` divides by is not 0."""
+    read_by: Callable[[], Sequence[Theorem]] = tuple
+    """Equalities by which parts of `shown` are rewritten, left by right, before it is compared with the value."""
     uses: tuple[str, ...] = ()
     """The labels of the statements its derivation rests on."""
     also: tuple[tuple[str, Expr], ...] = ()
@@ -137,7 +139,7 @@ class Statement:
         """That the display tree means the value, case by case."""
         from .proof.about import printed
 
-        return printed(self.expr, self.shown, self.first_epoch, self.printed_with)
+        return printed(self.expr, self.shown, self.first_epoch, self.printed_with, self.read_by)
 
     def __repr__(self) -> str:
         return f"<Statement {self.label}: {self.title}>"

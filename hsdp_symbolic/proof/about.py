@@ -10,7 +10,7 @@ from sympy.core.relational import Relational
 from .. import symbols
 from ..display import undisplay
 from ..meaning import Asks, Quantity, Released, Terms
-from .kernel import Refused, Theorem, cancel, closed, named, proof_of
+from .kernel import Refused, Theorem, cancel, closed, named, proof_of, rewrite, swap
 from .propositions import (
     Abbreviation,
     AtMost,
@@ -91,12 +91,31 @@ def unneeded(theorem: Theorem) -> list[Proposition]:
 
 
 def printed(
-    value: Expr, shown: Expr, first_epoch: tuple[Expr, Symbol] | None, nonzero: Callable[[], Sequence[Theorem]]
+    value: Expr,
+    shown: Expr,
+    first_epoch: tuple[Expr, Symbol] | None,
+    nonzero: Callable[[], Sequence[Theorem]],
+    read_by: Callable[[], Sequence[Theorem]] = tuple,
 ) -> tuple[Theorem, ...]:
     """That a display tree means the value, with costs spelled out; one theorem for each case of `hit`."""
     meant = undisplay(shown, *(first_epoch or ()))
     spelled = [short(cost) for cost in symbols.COSTS if value.has(cost) or meant.has(cost) or cost == symbols.sigma2]
     cases = [{symbols.hit: 0}, {symbols.hit: 1}] if value.has(symbols.hit) else [{}]
+    equalities = read_by()
     return tuple(
-        named(cancel(value.subs(case), meant.subs(case), *nonzero(), by=spelled), "as printed") for case in cases
+        named(_equal(value.subs(case), meant.subs(case), nonzero(), spelled, equalities), "as printed")
+        for case in cases
     )
+
+
+def _equal(
+    value: Expr, meant: Expr, nonzero: Sequence[Theorem], spelled: Sequence[Theorem], read_by: Sequence[Theorem]
+) -> Theorem:
+    """value = meant, parts of `meant` being read by equalities first."""
+    read = meant
+    for each in read_by:
+        read = read.xreplace({each.proposition.left: each.proposition.right})  # type: ignore[attr-defined]
+    found = cancel(value, read, *nonzero, by=spelled)
+    for each in reversed(read_by):
+        found = rewrite(found, swap(each))
+    return found

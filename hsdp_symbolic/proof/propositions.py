@@ -497,6 +497,33 @@ class RenyiEquals(Proposition):
     words = "R_{order} = {epsilon}, for {pair}"
 
 
+# --- (ε, δ) --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class DeltaAtMost(Proposition):
+    """∫(μ − e^epsilon·ν)₊ ≤ `delta` for the laws, in either direction: (epsilon, delta)-indistinguishable."""
+
+    pair: Pair | Anything
+    epsilon: Expr
+    delta: Expr
+    value_at = "delta"
+    quantity = Quantity.DELTA
+    words = "δ ≤ {delta} at ε = {epsilon}, for {pair}"
+
+
+@dataclass(frozen=True)
+class EpsilonAtMost(Proposition):
+    """∫(μ − e^ε·ν)₊ ≤ `delta` for the laws, in either direction, for every ε ≥ `epsilon`."""
+
+    pair: Pair | Anything
+    delta: Expr
+    epsilon: Expr
+    value_at = "epsilon"
+    quantity = Quantity.EPSILON
+    words = "ε ≤ {epsilon} at δ = {delta}, for {pair}"
+
+
 RELATIONS: dict[type[Relational], Callable[[Expr, Expr], Proposition]] = {
     Le: AtMost,
     Lt: Less,
