@@ -45,6 +45,7 @@ from ..symbols import K, N, S_g, alpha, b, count, eta, i, k, n, rho0, rho_n, sig
 from .descents import EPOCHS, FULL_BATCH, NOISE, ORDER, apart, descent
 from .epochs import ONCE_AN_EPOCH, used_or_missed, uses, uses_at_most
 from .fixed_order import STEP_COST, at_order
+from .mixtures import two_divergences
 from .steps import from_the_start, used
 
 _ENOUGH = b <= n
@@ -156,8 +157,6 @@ def _drawn_cost() -> Expr:
 
 def _mixed_step(batches: Batches) -> Theorem:
     """One step, the record drawn or not: the mixture of a step with it and one without it (lem:rootconvexity1)."""
-    from .mixtures import two_divergences
-
     run, with_it = descent(batches), descent(BatchWith(batches))
     hit = cut(used(with_it, b, rho0, short(rho0)), apply(apart_if_drawn, apart(run, b)))
     miss = step_without(apply(not_drawn, put={BATCHES: batches, start: start}))

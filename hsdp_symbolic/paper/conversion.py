@@ -108,7 +108,7 @@ def to_delta() -> Statement:
             DeltaAtMost(PAIR, epsilon, expr), (ORDER,), (_DIVERGENCE,), lambda: _back(converted(epsilon, expr))
         ),
         shown=Dot(peak, exp(Dot(alpha - 1, Plus(R, -epsilon)))),
-        read_by=lambda: [_peak_spelled()],
+        printed_with=lambda: [_peak_spelled()],
         hypotheses=(ORDER,),
     )
 
