@@ -226,3 +226,15 @@ FUNCTIONS_TEX |= {value_at: "e"}
 # Drift: how far a drifted copy of the first run is from it, and how much of that the noise of a step hides.
 drifted, hidden = (Symbol(name, real=True) for name in ("drifted", "hidden"))
 TEX |= {drifted: "z", hidden: "a"}
+
+# How many of the first steps use the record, if an epoch of so many steps does so at most once: of both numbers.
+uses_before = Function("uses_before", integer=True, nonnegative=True)
+FUNCTIONS_TEX |= {uses_before: "h"}
+
+# Mixtures and draws: weights, two pairs of densities, a place on the segment between them, bounds on moments.
+weight, moment_1, moment_2 = (Symbol(name, real=True) for name in ("weight", "moment_1", "moment_2"))
+records, size = (Symbol(name, integer=True) for name in ("records", "size"))
+mu_1, mu_2, nu_1, nu_2 = (Symbol(name, positive=True) for name in ("mu_1", "mu_2", "nu_1", "nu_2"))
+along = Symbol("along", real=True)
+state = Symbol("state", nonnegative=True)
+TEX |= {weight: "w", moment_1: "M_1", moment_2: "M_2", records: "n", size: "b", along: "t", state: "u"}

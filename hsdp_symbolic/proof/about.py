@@ -9,8 +9,9 @@ from sympy.core.relational import Relational
 
 from .. import symbols
 from ..display import undisplay
+from ..functions.interface import BoundFunction
 from ..meaning import Asks, Quantity, Released, Terms
-from .kernel import Refused, Theorem, cancel, closed, named, proof_of
+from .kernel import Refused, Theorem, cancel, closed, named, proof_of, rewrite, swap
 from .propositions import (
     Abbreviation,
     AtMost,
@@ -47,7 +48,7 @@ def fits(label: str, theorem: Theorem, printed: Sequence[Relational | Or], side:
 
 
 def verified(label: str, theorem: Theorem) -> tuple[Theorem, ...]:
-    """The nodes of a statement's proof, all of them replayed; `Refused` unless its abbreviations are in their ranges."""
+    """The nodes of a statement's proof, all replayed; `Refused` unless its abbreviations lie in their ranges."""
     found = closed(theorem)
     proved = proof_of(theorem)
     used = theorem.proposition.free_symbols.union(*(each.free_symbols for each in theorem.hypotheses))
@@ -65,9 +66,9 @@ def descent_of(proposition: Proposition) -> Descent | None:
 
 
 def terms_of(theorem: Theorem) -> Terms | None:
-    """On what terms a theorem bounds a run; None if it bounds none."""
-    run = descent_of(theorem.proposition)
-    if run is None or theorem.proposition.quantity not in _OF_A_RUN:
+    """On what terms a theorem bounds a run; None if it bounds none (an exact law is no bound)."""
+    run, found = descent_of(theorem.proposition), theorem.proposition
+    if run is None or found.quantity not in _OF_A_RUN or found.relation == "=":
         return None
     released = Released.EVERY if isinstance(theorem.proposition.pair_bounded, Every) else Released.LAST
     return Terms(run.neighbours, released, _asks(theorem.hypotheses))
@@ -93,10 +94,31 @@ def unneeded(theorem: Theorem) -> list[Proposition]:
 def printed(
     value: Expr, shown: Expr, first_epoch: tuple[Expr, Symbol] | None, nonzero: Callable[[], Sequence[Theorem]]
 ) -> tuple[Theorem, ...]:
-    """That a display tree means the value, with costs spelled out; one theorem for each case of `hit`."""
+    """That a display tree means the value, with costs spelled out; one theorem for each case of `hit`.
+
+    `nonzero` gives theorems that divisors are not 0, and equalities: of functions that are taken as letters otherwise,
+    and of powers, by which these are read before the two are compared.
+    """
+    known = nonzero()
+    equal = [each for each in known if isinstance(each.proposition, Equal)]
+    letters = [each for each in equal if isinstance(each.proposition.left, Symbol | BoundFunction)]  # type: ignore[attr-defined]
+    powers = [each for each in equal if each not in letters]
+    other = [each for each in known if each not in equal]
     meant = undisplay(shown, *(first_epoch or ()))
     spelled = [short(cost) for cost in symbols.COSTS if value.has(cost) or meant.has(cost) or cost == symbols.sigma2]
     cases = [{symbols.hit: 0}, {symbols.hit: 1}] if value.has(symbols.hit) else [{}]
-    return tuple(
-        named(cancel(value.subs(case), meant.subs(case), *nonzero(), by=spelled), "as printed") for case in cases
-    )
+    found = (_equal(value.subs(case), meant.subs(case), other, [*letters, *spelled], powers) for case in cases)
+    return tuple(named(each, "as printed") for each in found)
+
+
+def _equal(
+    value: Expr, meant: Expr, nonzero: Sequence[Theorem], by: Sequence[Theorem], read_by: Sequence[Theorem]
+) -> Theorem:
+    """value = meant, parts of `meant` being read by equalities first."""
+    read = meant
+    for each in read_by:
+        read = read.xreplace({each.proposition.left: each.proposition.right})  # type: ignore[attr-defined]
+    found = cancel(value, read, *nonzero, by=by)
+    for each in reversed(read_by):
+        found = rewrite(found, swap(each))
+    return found

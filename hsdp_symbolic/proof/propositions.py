@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from typing import ClassVar, Self
 
-from sympy import Basic, Eq, Expr, Float, Ge, Gt, Le, Lt, Or, Symbol
+from sympy import Basic, Eq, Expr, Float, Ge, Gt, Le, Lt, Or, Symbol, srepr
 from sympy.core.relational import Relational
 
 from ..meaning import Asks, Neighbouring, Quantity, Scheme
@@ -54,6 +54,15 @@ class Term:
 
     def __str__(self) -> str:
         return self.said()
+
+
+def content(part: object) -> str:
+    """A term, part by part, in a form in which different terms differ: classes, trees of expressions, data."""
+    if isinstance(part, Term):
+        return f"{type(part).__name__}({', '.join(map(content, part.parts()))})"
+    if isinstance(part, tuple):
+        return f"[{', '.join(map(content, part))}]"
+    return srepr(part) if isinstance(part, Basic) else repr(part)
 
 
 def _changed(part: object, change: Callable[[object], object]) -> object:
@@ -113,6 +122,18 @@ class InOrder(Batches):
 
 
 @dataclass(frozen=True)
+class OnceAnEpoch(Batches):
+    """Epochs of `count` steps, each of which uses the record at most once: in a fixed order or in whatever order.
+
+    `uses_before(count, t)` is how many of the first t steps use it.
+    """
+
+    count: Expr
+    scheme = Scheme.FIXED
+    words = "epochs of {count} batches, at most one of which holds the record"
+
+
+@dataclass(frozen=True)
 class EveryStep(Batches):
     """Every step uses all records."""
 
@@ -156,6 +177,46 @@ class EachByItself(Batches):
     rate: Expr
     scheme = Scheme.POISSON
     words = "every record drawn by itself at every step, with chance {rate}"
+
+
+@dataclass(frozen=True)
+class BatchWith(Batches):
+    """Batches drawn as `random` says, given that they hold the record."""
+
+    random: Batches | Anything
+    words = "{random}, given that the record is drawn"
+
+
+@dataclass(frozen=True)
+class BatchWithout(Batches):
+    """Batches drawn as `random` says, given that they do not hold the record."""
+
+    random: Batches | Anything
+    words = "{random}, given that the record is not drawn"
+
+
+@dataclass(frozen=True)
+class LastPlaces(Batches):
+    """As `InOrder`, the record's batch drawn evenly from the last `among` of the `count` batches."""
+
+    count: Expr
+    among: Expr
+    words = "{count} batches in a fixed order, the record in one of the last {among}, each as likely"
+
+
+@dataclass(frozen=True)
+class NeverUsed(Batches):
+    """No batch holds the record."""
+
+    words = "batches without the record"
+
+
+@dataclass(frozen=True)
+class AsDrawn(Batches):
+    """Batches as they turned out when `random` was drawn: what is said of them is said of every outcome."""
+
+    random: Batches | Anything
+    words = "given batches ({random})"
 
 
 # --- Two runs ------------------------------------------------------------------------------------------------------
@@ -228,6 +289,19 @@ class Mixed(Pair):
     first: Pair | Anything
     second: Pair | Anything
     words = "{weight}·({first}) + (1 − {weight})·({second})"
+
+
+@dataclass(frozen=True)
+class Continued(Pair):
+    """The laws after `steps` more updates of `descent`, from any given run with R_a ≤ a·cost so far at every order a > 1.
+
+    What came before was made with given batches, from a point; the batches of the further steps are still to be drawn.
+    """
+
+    descent: Descent | Anything
+    cost: Expr
+    steps: Expr
+    words = "θ after {steps} more steps, from wherever R_a ≤ a·({cost}); {descent}"
 
 
 # --- What can be proved --------------------------------------------------------------------------------------------
@@ -330,7 +404,10 @@ class Apart(Proposition):
 
 @dataclass(frozen=True)
 class LossesBetween(Proposition):
-    """Every record's loss ℓ has ℓ(y) − ℓ(x) − ⟨∇ℓ(x), y − x⟩ between (convexity/2)‖y − x‖² and (smoothness/2)‖y − x‖²."""
+    """Every record's loss is strongly convex and smooth with these constants.
+
+    ℓ(y) − ℓ(x) − ⟨∇ℓ(x), y − x⟩ lies between (convexity/2)‖y − x‖² and (smoothness/2)‖y − x‖².
+    """
 
     descent: Descent | Anything
     convexity: Expr
@@ -349,7 +426,7 @@ class GradientSteps(Proposition):
 
 @dataclass(frozen=True)
 class Gradients(Proposition):
-    """At some two points, Δθ apart, the gradients of a batch's loss differ by Δg: ‖Δθ‖², ⟨Δg, Δθ⟩ and ‖Δg‖² are these."""
+    """At some two points, Δθ apart, the gradients of a batch's loss differ by Δg, with these squares and product."""
 
     descent: Descent | Anything
     points: Expr
@@ -375,7 +452,7 @@ class LogSobolev(Proposition):
     inverse: Expr
     value_at = "inverse"
     quantity = Quantity.LOG_SOBOLEV
-    words = "log-Sobolev, 1/c ≤ {inverse}, for {pair}"
+    words = "log-Sobolev with 1/c at most {inverse}, for {pair}"
 
 
 @dataclass(frozen=True)
@@ -387,7 +464,7 @@ class LogSobolevConstant(Proposition):
     value_at = "constant"
     relation = "="
     quantity = Quantity.LOG_SOBOLEV
-    words = "log-Sobolev, c = {constant}, for {pair}"
+    words = "log-Sobolev with c equal to {constant}, for {pair}"
 
 
 @dataclass(frozen=True)
@@ -398,7 +475,7 @@ class PerOrder(Proposition):
     cost: Expr
     value_at = "cost"
     quantity = Quantity.DIVERGENCE_STEP
-    words = "R_a ≤ a·({cost}) at every order a > 1, for {pair}"
+    words = "at every order a > 1 the divergence is at most a times {cost}, for {pair}"
 
 
 @dataclass(frozen=True)
@@ -410,7 +487,130 @@ class Renyi(Proposition):
     epsilon: Expr
     value_at = "epsilon"
     quantity = Quantity.DIVERGENCE
-    words = "R_{order} ≤ {epsilon}, for {pair}"
+    words = "at order {order} the divergence is at most {epsilon}, for {pair}"
+
+
+@dataclass(frozen=True)
+class Moment(Proposition):
+    """∫ μ^order·ν^(1−order), that is e^((order−1)·R_order), is at most `moment` for the laws, in either direction."""
+
+    pair: Pair | Anything
+    order: Expr
+    moment: Expr
+    value_at = "moment"
+    words = "e^(({order} − 1)·R) ≤ {moment} at order {order}, for {pair}"
+
+
+@dataclass(frozen=True)
+class AnyStep(Proposition):
+    """Given the batches drawn so far, one more step leads from R_a ≤ a·before, at every order a > 1, to R_a ≤ a·after."""
+
+    descent: Descent | Anything
+    before: Expr
+    after: Expr
+    words = "a step leads from u = {before} to {after}, given the batches"
+
+
+@dataclass(frozen=True)
+class StepWithout(Proposition):
+    """The same, of a step that does not use the record."""
+
+    descent: Descent | Anything
+    before: Expr
+    after: Expr
+    words = "a step without the record leads from u = {before} to {after}, given the batches"
+
+
+@dataclass(frozen=True)
+class MayBe(Proposition):
+    """Batches drawn as `random` says may turn out to be `batches`."""
+
+    batches: Batches | Anything
+    random: Batches | Anything
+    words = "{batches}: one way in which {random} may turn out"
+
+
+# --- Exact laws ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Used(Proposition):
+    """The batch of step `time` holds the record."""
+
+    batches: Batches | Anything
+    time: Expr
+    words = "step {time} uses the record"
+
+
+@dataclass(frozen=True)
+class QuadraticLosses(Proposition):
+    """θ is a number, a record's loss is convexity·θ²/2 − xθ, batches have this size; the record's x differ by `distance`."""
+
+    descent: Descent | Anything
+    convexity: Expr
+    distance: Expr
+    size: Expr
+    words = "every loss is {convexity}·θ²/2 − xθ, on batches of size {size}; the two records' x differ by {distance}"
+
+
+@dataclass(frozen=True)
+class AffineSteps(Proposition):
+    """Every update map is θ ↦ factor·θ + c, θ a number; the two c of a step that uses the record differ by `distance`."""
+
+    descent: Descent | Anything
+    factor: Expr
+    distance: Expr
+    words = "an update is θ ↦ {factor}·θ + c; where the record is used the two c differ by {distance}"
+
+
+@dataclass(frozen=True)
+class GaussianLaws(Proposition):
+    """Both laws are Gaussians on the line, of this variance (0: points), and their means differ by `gap`."""
+
+    pair: Pair | Anything
+    gap: Expr
+    variance: Expr
+    words = "Gaussians of variance {variance}, their means {gap} apart, for {pair}"
+
+
+@dataclass(frozen=True)
+class RenyiEquals(Proposition):
+    """R_order between the laws, in either direction, is `epsilon`."""
+
+    pair: Pair | Anything
+    order: Expr
+    epsilon: Expr
+    value_at = "epsilon"
+    relation = "="
+    quantity = Quantity.DIVERGENCE
+    words = "R_{order} = {epsilon}, for {pair}"
+
+
+# --- (ε, δ) --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class DeltaAtMost(Proposition):
+    """∫(μ − e^epsilon·ν)₊ ≤ `delta` for the laws, in either direction: (epsilon, delta)-indistinguishable."""
+
+    pair: Pair | Anything
+    epsilon: Expr
+    delta: Expr
+    value_at = "delta"
+    quantity = Quantity.DELTA
+    words = "δ ≤ {delta} at ε = {epsilon}, for {pair}"
+
+
+@dataclass(frozen=True)
+class EpsilonAtMost(Proposition):
+    """∫(μ − e^ε·ν)₊ ≤ `delta` for the laws, in either direction, for every ε ≥ `epsilon`."""
+
+    pair: Pair | Anything
+    delta: Expr
+    epsilon: Expr
+    value_at = "epsilon"
+    quantity = Quantity.EPSILON
+    words = "ε ≤ {epsilon} at δ = {delta}, for {pair}"
 
 
 RELATIONS: dict[type[Relational], Callable[[Expr, Expr], Proposition]] = {

@@ -1,0 +1,129 @@
+"""Steps that use the record, counted, and steps that do not: what plain composition over epochs needs."""
+
+from __future__ import annotations
+
+from sympy import Integer, S, binomial
+
+from ...symbols import (
+    b,
+    cost_1,
+    count,
+    distance,
+    epoch,
+    epsilon_1,
+    epsilon_2,
+    n,
+    noise_1,
+    noise_2,
+    order,
+    rate,
+    start,
+    steps,
+    uses_before,
+)
+from ..kernel import Fact
+from ..propositions import (
+    Anything,
+    Apart,
+    AtMost,
+    Batches,
+    BatchWith,
+    BatchWithout,
+    Descent,
+    DrawnAfresh,
+    EachByItself,
+    Either,
+    Equal,
+    Every,
+    From,
+    Less,
+    Mixed,
+    Noised,
+    OnceAnEpoch,
+    PerOrder,
+    Renyi,
+    Unused,
+)
+from .definitions import BATCHES, PAIR, RUN
+from .renyi import MIRONOV, VAN_ERVEN
+
+_SO_FAR, _NEXT = uses_before(count, steps), uses_before(count, steps + 1)
+
+no_use_yet = Fact("no_use_yet", "", (), Equal(uses_before(count, Integer(0)), S.Zero), "before the first step")
+used_or_not = Fact(
+    "used_or_not",
+    "",
+    (),
+    Either((Equal(_NEXT, _SO_FAR), Equal(_NEXT, _SO_FAR + 1))),
+    "a step uses the record, or does not",
+)
+not_counted = Fact(
+    "not_counted",
+    "",
+    (Equal(_NEXT, _SO_FAR),),
+    Unused(OnceAnEpoch(count), steps),
+    "a step that uses the record is counted",
+)
+once_an_epoch = Fact(
+    "once_an_epoch",
+    "",
+    (),
+    AtMost(uses_before(count, count * (epoch + 1)), uses_before(count, count * epoch) + 1),
+    "an epoch uses the record at most once",
+)
+noise_processing = Fact(
+    "noise_processing",
+    VAN_ERVEN,
+    (PerOrder(PAIR, cost_1), Less(S.Zero, noise_2)),
+    PerOrder(Noised(PAIR, noise_2), cost_1),
+    "the same noise, added to both, does not raise the divergence",
+)
+
+# --- Batches drawn afresh -------------------------------------------------------------------------------------------
+
+
+def _one_step(batches: Batches | Anything) -> From:
+    return From(Descent(batches, noise_1), start, Integer(1))
+
+
+def _drawn(batches: Batches) -> Mixed:
+    """One step, with the chance `rate` of drawing the record spelled out."""
+    return Mixed(rate, _one_step(BatchWith(batches)), _one_step(BatchWithout(batches)))
+
+
+not_drawn = Fact("not_drawn", "", (), Unused(BatchWithout(BATCHES), start), "it was given that the record is not drawn")
+apart_if_drawn = Fact(
+    "apart_if_drawn",
+    "",
+    (Apart(Descent(BATCHES, noise_1), distance),),
+    Apart(Descent(BatchWith(BATCHES), noise_1), distance),
+    "what holds of every batch that may be drawn holds of those with the record",
+)
+drawn_or_not = Fact(
+    "drawn_or_not",
+    "",
+    (
+        Equal(binomial(n - 1, b - 1) / binomial(n, b), rate),
+        Renyi(_drawn(DrawnAfresh(rate)), order, epsilon_1),
+    ),
+    Renyi(_one_step(DrawnAfresh(rate)), order, epsilon_1),
+    "of all batches of b out of n records, C(n−1, b−1) out of C(n, b) hold a given one",
+)
+drawn_by_itself = Fact(
+    "drawn_by_itself",
+    "",
+    (Renyi(_drawn(EachByItself(rate)), order, epsilon_1),),
+    Renyi(_one_step(EachByItself(rate)), order, epsilon_1),
+    "with Poisson sampling the chance is given",
+)
+composition_at_one_order = Fact(
+    "composition_at_one_order",
+    MIRONOV,
+    (
+        Less(S.One, order),
+        Renyi(Every(RUN, steps), order, epsilon_1),
+        Renyi(From(RUN, steps, Integer(1)), order, epsilon_2),
+    ),
+    Renyi(Every(RUN, steps + 1), order, epsilon_1 + epsilon_2),
+    "each step costs what it costs from the worst point, given all iterates before it",
+)
