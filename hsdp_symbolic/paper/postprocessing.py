@@ -7,10 +7,11 @@ from functools import cache
 from sympy import S
 
 from ..proof.facts.definitions import PAIR
-from ..proof.kernel import Refused, Theorem
+from ..proof.kernel import Theorem
 from ..proof.propositions import AtMost, Less, LogSobolev, Noised, PerOrder
 from ..proof.search import later
 from ..symbols import cost_1, inverse, noise_2
+from . import diffusion
 
 
 @cache
@@ -19,10 +20,6 @@ def noise_shrinks() -> Theorem:
     return later(
         PerOrder(Noised(PAIR, noise_2), cost_1 * inverse / (inverse + noise_2)),
         (PerOrder(PAIR, cost_1), LogSobolev(PAIR, inverse), AtMost(S.Zero, inverse), Less(S.Zero, noise_2)),
-        _proof,
+        diffusion.noise_shrinks,
         "noise shrinks the divergence",
     )
-
-
-def _proof() -> Theorem:
-    raise Refused("not written yet")
