@@ -54,7 +54,7 @@ from ..proof.kernel import (
     under_integral,
 )
 from ..proof.propositions import AtMost, Less, LogSobolev, Noised, PerOrder
-from ..proof.search import given, use
+from ..proof.search import given, later, use
 from ..symbols import (
     alpha,
     alpha_minus_1,
@@ -154,9 +154,12 @@ def _diffuses() -> Theorem:
 
 @cache
 def entropy_production() -> Theorem:
-    """∂_s R = −(α/2)·I_α/E_α."""
+    """∂_s R ≤ −(α/2)·I_α/E_α; in fact they are equal."""
     worked = kernel.work_out(Derivative(MOMENT_OVER, tau))
-    powers = (alpha * RATIO ** (alpha - 1) * Derivative(FIRST, tau), (1 - alpha) * RATIO**alpha * Derivative(SECOND, tau))
+    powers = (
+        alpha * RATIO ** (alpha - 1) * Derivative(FIRST, tau),
+        (1 - alpha) * RATIO**alpha * Derivative(SECOND, tau),
+    )
     split = _split_by(Everywhere, chain(worked, cancel(worked.proposition.right, Add(*powers))))  # type: ignore[attr-defined]
     for heat, green, power in ((heat_first, green_first, alpha - 1), (heat_second, green_second, alpha)):
         flow, parts = (apply(fact, _diffuses(), put={order: power}) for fact in (heat, green))
@@ -220,7 +223,7 @@ def along_characteristic() -> Theorem:
 
 @cache
 def _at_the_end() -> Theorem:
-    """R at order 1 + z(V₀ + v), with noise of variance v: its start, at any noise s < v, is bounded by data processing."""
+    """R at order 1 + z(V₀ + v) with noise of variance v: data processing bounds it at any s < v, and s tends to 0."""
     v, before = noise_more, assume(PerOrder(PAIR, cost_1))
     soon = v * little / (1 + little)  # runs through 0 < s < v
     path, end = 1 + slope_z * (spread_0 + soon), 1 + slope_z * (spread_0 + v)
@@ -236,7 +239,17 @@ def _at_the_end() -> Theorem:
 
 @cache
 def noise_shrinks() -> Theorem:
-    """Noise of variance v multiplies a bound on R_a/a at every order a by V/(V + v), if 1/c ≤ V before."""
+    """Independent noise of variance v multiplies the divergence, over its order, by V/(V + v), V ≥ 1/c."""
+    return later(
+        PerOrder(Noised(PAIR, noise_2), cost_1 * inverse / (inverse + noise_2)),
+        (PerOrder(PAIR, cost_1), LogSobolev(PAIR, inverse), AtMost(S.Zero, inverse), Less(S.Zero, noise_2)),
+        _shrunk,
+        "noise shrinks the divergence",
+    )
+
+
+def _shrunk() -> Theorem:
+    """The end of a characteristic may have any order α > 1: z = (α−1)/(V₀ + v)."""
     z = (alpha - 1) / (spread_0 + noise_more)
     slope = combine(S.Zero, z, (1 / (spread_0 + noise_more), _above_one()))
     at_order = substitute(_at_the_end(), {slope_z: z}, slope)

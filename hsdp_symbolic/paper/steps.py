@@ -19,8 +19,8 @@ from ..proof.propositions import Descent, From, Less, PerOrder, Unused
 from ..proof.search import equal_bound, use
 from ..symbols import i, inverse, q, start, u
 from .descents import NOISE, apart, below_one, contracts
+from .diffusion import noise_shrinks
 from .lsi import after_map, inverse_constant, spread
-from .postprocessing import noise_shrinks
 
 
 def from_the_start(run: Descent, at: Expr) -> Theorem:

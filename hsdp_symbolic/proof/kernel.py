@@ -627,7 +627,7 @@ def linear(integral: Integrated) -> Concluded:
 
 @rule
 def at_zero(theorem: Theorem, symbol: Symbol) -> Concluded:
-    """a ≤ b(0), from a ≤ b(x) for every x > 0, b being a quotient of polynomials whose divisors are positive at 0 too."""
+    """a ≤ b(0), from a ≤ b(x) for every x > 0, b being rational in x, with divisors that are positive at 0 too."""
     _require(isinstance(theorem.proposition, AtMost | Less), f"{theorem.proposition} is no inequality")
     left, right = _left(theorem), _right(theorem)
     _require(bool(symbol.is_positive and not symbol.is_integer), f"{symbol} is not any number > 0")
@@ -646,7 +646,8 @@ def at_zero(theorem: Theorem, symbol: Symbol) -> Concluded:
 def substitute(theorem: Theorem, put: Mapping[Any, Any], *ranges: Theorem) -> Concluded:
     """The same with other values for symbols, terms or unknown functions; values lie in the symbols' ranges.
 
-    That is seen, or the theorems say so. A function is replaced by a `Lambda` whose values are seen to lie in its range.
+    That is seen, or the theorems say so. A function is replaced by a `Lambda` whose values are seen to lie in its
+    range; its variables are its own, and where it is differentiated it is smooth.
     """
     _check_put(put, ranges)
     for part in (each for where in (theorem.proposition, *theorem.hypotheses) for each in where.expressions()):
@@ -704,15 +705,16 @@ def _refuse_capture(part: Basic, *puts: Mapping[Any, Any]) -> None:
         _require(smooth or not part.has(Derivative), "what is differentiated must be smooth")
 
 
+_SMOOTH = (Add, Mul, Pow, exp, log, AppliedUndef, Derivative, Symbol, Number, Tuple)
+
+
 def _is_smooth(expr: Expr) -> bool:
     """Whether an expression is seen to have all derivatives, as unknown functions have."""
     for node in preorder_traversal(expr):
-        if isinstance(node, Pow) and not (node.exp.is_integer and node.exp.is_nonnegative):
-            if sign(node.base) is not Sign.POSITIVE:
-                return False
-        elif isinstance(node, log) and sign(node.args[0]) is not Sign.POSITIVE:
+        is_root = isinstance(node, Pow) and not (node.exp.is_integer and node.exp.is_nonnegative)
+        if (is_root or isinstance(node, log)) and sign(node.args[0]) is not Sign.POSITIVE:
             return False
-        elif not isinstance(node, Add | Mul | Pow | exp | log | AppliedUndef | Derivative | Symbol | Number | Tuple):
+        if not isinstance(node, _SMOOTH):
             return False
     return True
 

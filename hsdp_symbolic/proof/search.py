@@ -79,8 +79,14 @@ def use(lemma: Theorem, *premises: Theorem, put: Mapping[Any, Any] | None = None
                 break
     binding = {key: value for key, value in binding.items() if key != value}
     instance = kernel.substitute(lemma, binding, *ranges) if binding else lemma
-    wanted = [each for each in premises if each.proposition in instance.hypotheses]
+    wanted = [each for each in premises if not _proves(each).isdisjoint(instance.hypotheses)]
     return kernel.cut(instance, *wanted) if wanted else instance
+
+
+def _proves(theorem: Theorem) -> set[Proposition]:
+    """What a theorem says, and that a ≤ b if it says a < b."""
+    found = theorem.proposition
+    return {found, AtMost(found.left, found.right)} if isinstance(found, Less) else {found}
 
 
 def _fits(template: object, given_: object, binding: dict[Any, Any]) -> bool:

@@ -11,6 +11,7 @@ from sympy import Derivative, Expr, Lambda, S, exp, log
 
 from ...meaning import Quantity
 from ...symbols import (
+    a,
     alpha,
     cost_1,
     cost_2,
@@ -20,17 +21,16 @@ from ...symbols import (
     factor,
     hit,
     inverse,
-    noise_1,
     noise_2,
     order,
     p_at,
     p_prime_at,
     ratio_at,
     renyi_at,
+    s,
     t,
     tau,
     theta,
-    y,
 )
 from ..integrals import Coordinatewise, Everywhere
 from ..kernel import Fact
@@ -92,7 +92,7 @@ class Converges(Proposition):
 
 @dataclass(frozen=True)
 class Known(Proposition):
-    """R_order between the laws, in the direction that is meant, is `divergence`, its derivative by the order `slope`."""
+    """R_order between the laws, in the direction meant, is `divergence`, and its derivative by the order is `slope`."""
 
     pair: Pair | Anything
     order: Expr
@@ -103,7 +103,7 @@ class Known(Proposition):
 
 @dataclass(frozen=True)
 class InformationAtLeast(Proposition):
-    """I_order/E_order of the laws, in the direction that is meant, is at least `ratio`."""
+    """I_order/E_order of the laws, in the direction meant, is at least `ratio`."""
 
     pair: Pair | Anything
     order: Expr
@@ -150,13 +150,13 @@ MOMENT_OVER = RATIO**alpha * SECOND
 INFORMATION_OVER = RATIO**alpha * Derivative(log(RATIO), theta) ** 2 * SECOND
 """The integrand of I_α."""
 INFORMATION = Coordinatewise(INFORMATION_OVER, theta)
-HAVE_DENSITIES = Densities(PAIR, Lambda(theta, FIRST), Lambda(theta, SECOND), Lambda(y, renyi_at(y, tau)))
+HAVE_DENSITIES = Densities(PAIR, Lambda(theta, FIRST), Lambda(theta, SECOND), Lambda(a, renyi_at(a, tau)))
 """τ is any parameter that the laws may depend on."""
 DIFFUSE = Diffusing(
     PAIR,
-    Lambda((theta, noise_1), p_at(theta, noise_1)),
-    Lambda((theta, noise_1), p_prime_at(theta, noise_1)),
-    Lambda((y, noise_1), renyi_at(y, noise_1)),
+    Lambda((theta, s), p_at(theta, s)),
+    Lambda((theta, s), p_prime_at(theta, s)),
+    Lambda((a, s), renyi_at(a, s)),
 )
 _ABOVE_ONE = Less(S.One, alpha)
 
@@ -256,9 +256,7 @@ kl_below_fisher = Fact(
     ),
     AtMost(
         Everywhere(ratio_at(theta) * log(ratio_at(theta)) * SECOND, theta),
-        inverse
-        / 2
-        * Coordinatewise(ratio_at(theta) * Derivative(log(ratio_at(theta)), theta) ** 2 * SECOND, theta),
+        inverse / 2 * Coordinatewise(ratio_at(theta) * Derivative(log(ratio_at(theta)), theta) ** 2 * SECOND, theta),
     ),
     "log-Sobolev with constant c for ν: KL(ρ‖ν) ≤ J(ρ‖ν)/(2c) for every ρ = h·ν with finite J",
 )
@@ -306,4 +304,3 @@ def _green(name: str, density: Expr) -> Fact:
 
 heat_first, heat_second = _heat("heat_first", FIRST), _heat("heat_second", SECOND)
 green_first, green_second = _green("green_first", FIRST), _green("green_second", SECOND)
-
