@@ -51,6 +51,9 @@ from ..propositions import (
 from .definitions import BATCHES, PAIR
 from .log_sobolev import VEMPALA
 
+EVANS = "Evans 2010, Partial Differential Equations (the heat equation; Green's identities)"
+BILLINGSLEY = "Billingsley 1995, Probability and Measure (derivatives under the integral sign)"
+
 # --- What is known of densities ---------------------------------------------------------------------------------------
 
 
@@ -212,15 +215,6 @@ divergence_of_densities = Fact(
     AtMost(renyi_at(order, noise_2), order * cost_1),
     "R(a, s) is the divergence, in one direction, with noise of variance s",
 )
-through_densities = Fact(
-    "through_densities",
-    "",
-    (PerOrder(PAIR, cost_1), Less(S.Zero, noise_2), AtMost(renyi_at(alpha, noise_2), alpha * cost_2)),
-    PerOrder(Noised(PAIR, noise_2), cost_2),
-    "with noise there are densities, whatever the laws are; what holds of R for them in any order holds in both",
-    eigen=(alpha, p_at, p_prime_at, renyi_at),
-    under=(DIFFUSE, _ABOVE_ONE),
-)
 hit_or_not = Fact(
     "hit_or_not",
     "",
@@ -238,6 +232,16 @@ not_hit = Fact(
 
 # --- Cited ------------------------------------------------------------------------------------------------------------
 
+through_densities = Fact(
+    "through_densities",
+    "Evans 2010, Partial Differential Equations (the heat equation smooths)",
+    (PerOrder(PAIR, cost_1), Less(S.Zero, noise_2), AtMost(renyi_at(alpha, noise_2), alpha * cost_2)),
+    PerOrder(Noised(PAIR, noise_2), cost_2),
+    "with noise there are densities, and R is smooth in its order and the noise; what is proved of R whichever law is "
+    "named first holds in both directions",
+    eigen=(alpha, p_at, p_prime_at, renyi_at),
+    under=(DIFFUSE, _ABOVE_ONE),
+)
 noise_smooths = Fact(
     "noise_smooths",
     "Efron 2011 (Tweedie's formula), with Hölder's inequality",
@@ -262,14 +266,14 @@ kl_below_fisher = Fact(
 )
 differentiated_by_order = Fact(
     "differentiated_by_order",
-    "dominated convergence, e.g. Billingsley 1995, Probability and Measure",
+    BILLINGSLEY,
     (HAVE_DENSITIES, _ABOVE_ONE),
     Equal(Derivative(MOMENT, alpha), Everywhere(Derivative(MOMENT_OVER, alpha), theta)),
     "∂_α of E_α under the integral sign: (p/p')^α·|log(p/p')| is at most a sum of other powers of p/p'",
 )
 differentiated_by_noise = Fact(
     "differentiated_by_noise",
-    "dominated convergence, e.g. Billingsley 1995, Probability and Measure",
+    BILLINGSLEY,
     (DIFFUSE, _ABOVE_ONE),
     Equal(Derivative(MOMENT, tau), Everywhere(Derivative(MOMENT_OVER, tau), theta)),
     "∂_s of E_α under the integral sign: moments of ∂_s log p are bounded while s stays away from 0",
@@ -279,7 +283,7 @@ differentiated_by_noise = Fact(
 def _heat(name: str, density: Expr) -> Fact:
     return Fact(
         name,
-        "Evans 2010, Partial Differential Equations",
+        EVANS,
         (DIFFUSE,),
         Equal(
             Everywhere(RATIO**order * Derivative(density, tau), theta),
@@ -292,7 +296,7 @@ def _heat(name: str, density: Expr) -> Fact:
 def _green(name: str, density: Expr) -> Fact:
     return Fact(
         name,
-        "Evans 2010, Partial Differential Equations",
+        EVANS,
         (DIFFUSE,),
         Equal(
             Coordinatewise(RATIO**order * Derivative(density, theta, theta), theta),
