@@ -238,3 +238,13 @@ mu_1, mu_2, nu_1, nu_2 = (Symbol(name, positive=True) for name in ("mu_1", "mu_2
 along = Symbol("along", real=True)
 state = Symbol("state", nonnegative=True)
 TEX |= {weight: "w", moment_1: "M_1", moment_2: "M_2", records: "n", size: "b", along: "t", state: "u"}
+# Diffusion: the divergence R(a, s) of two laws at order a, noise of variance s added; a ratio of densities; what is
+# known of a pair before, and a characteristic; how far noise is to be taken.
+renyi_at = Function("renyi_at", real=True)
+ratio_at = Function("ratio_at", positive=True)
+spread_0 = Symbol("spread_0", nonnegative=True)
+slope_z, later_s, little, noise_more = (
+    Symbol(name, positive=True) for name in ("slope_z", "later_s", "little", "noise_more")
+)
+TEX |= {spread_0: "V_0", slope_z: "z", later_s: "s", little: "x", noise_more: "v"}
+FUNCTIONS_TEX |= {renyi_at: "R", ratio_at: "h"}

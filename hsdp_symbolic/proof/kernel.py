@@ -26,6 +26,7 @@ from itertools import pairwise
 from typing import Any, NoReturn, ParamSpec
 
 from sympy import (
+    Add,
     Basic,
     Derivative,
     Dummy,
@@ -35,17 +36,24 @@ from sympy import (
     Integral,
     Lambda,
     Max,
+    Mul,
+    Number,
     Pow,
     S,
+    Subs,
     Symbol,
+    Tuple,
     binomial,
     combsimp,
+    exp,
     factorial,
     floor,
     limit,
     log,
+    preorder_traversal,
 )
-from sympy.core.function import UndefinedFunction
+from sympy.concrete.expr_with_limits import ExprWithLimits
+from sympy.core.function import AppliedUndef, UndefinedFunction
 
 from ..errors import HsdpError
 from ..evaluate.trend import PRESUMED_POSITIVE, trend
@@ -53,6 +61,7 @@ from ..functions.interface import BoundFunction, Trend
 from ..functions.log_mean_exp import LogMeanExp
 from ..symbols import ABBREVIATIONS, CONTRACTIONS, alpha, b, n
 from .algebra import close_sums, is_zero, normal_form
+from .integrals import Integrated
 from .propositions import (
     Abbreviation,
     Anything,
@@ -86,8 +95,8 @@ class Fact:
     premises: tuple[Proposition, ...]
     conclusion: Proposition
     note: str = ""
-    eigen: tuple[Symbol, ...] = ()
-    """Symbols of which the premises must hold whatever their values; they stand for themselves."""
+    eigen: tuple[Symbol | UndefinedFunction, ...] = ()
+    """Symbols, and unknown functions, of which the premises must hold whatever they are; they stand for themselves."""
     under: tuple[Proposition, ...] = ()
     """What the premises may assume of these symbols."""
 
@@ -331,11 +340,10 @@ def cancel(left: Expr, right: Expr, *nonzero: Theorem, by: Sequence[Theorem] = (
 
 def _check_equal(left: Expr, right: Expr, nonzero: Sequence[Theorem], by: Sequence[Theorem]) -> None:
     meanings = [(_left(each), _right(each)) for each in by]
-    bound = _bound_names(left) | _bound_names(right)
     for each, (short, _) in zip(by, meanings, strict=True):
         is_definition = isinstance(each.proposition, Equal) and isinstance(short, Symbol | BoundFunction)
         _require(is_definition, f"{each.proposition} does not say what a symbol or function is")
-        _refuse_restricted(each, bound)
+        _refuse_restricted(each, _varied(left) | _varied(right))
 
     def spelled(expr: Expr) -> Expr:
         return expr.subs(meanings)
@@ -454,7 +462,7 @@ def rewrite(theorem: Theorem, equality: Theorem) -> Concluded:
     """The same with b in the place of a, wherever a stands, from a = b."""
     _require(isinstance(equality.proposition, Equal), f"{equality.proposition} is no equality")
     old, new = _left(equality), _right(equality)
-    _refuse_restricted(equality, {name for part in theorem.proposition.expressions() for name in _bound_names(part)})
+    _refuse_restricted(equality, {name for part in theorem.proposition.expressions() for name in _varied(part, old)})
     found = theorem.proposition.changed(lambda part: part.xreplace({old: new}) if isinstance(part, Basic) else part)
     return Concluded(found)
 
@@ -607,6 +615,46 @@ def mean_at_most(theorem: Theorem, index: Symbol, count: Expr) -> Concluded:
     return Concluded(AtMost(LogMeanExp(_left(theorem), index, count), _right(theorem)), rest)
 
 
+# --- Integrals and limits ---------------------------------------------------------------------------------------------
+
+
+@rule
+def under_integral(head: type[Integrated], equality: Theorem, variable: Symbol) -> Concluded:
+    """∫ f = ∫ g, from f = g at every point."""
+    _require(issubclass(head, Integrated), f"{head} is no integral")
+    _require(isinstance(equality.proposition, Equal), f"{equality.proposition} is no equality")
+    unsigned = variable.is_real and not (variable.is_nonnegative or variable.is_nonpositive or variable.is_integer)
+    _require(bool(unsigned), f"{variable} is not any real number")
+    restricted = [each for each in equality.hypotheses if variable in each.free_symbols]
+    _require(not restricted, f"{'; '.join(map(str, restricted))} restricts {variable}")
+    return Concluded(Equal(head(_left(equality), variable), head(_right(equality), variable)))
+
+
+@rule
+def linear(integral: Integrated) -> Concluded:
+    """∫ (c₁f₁ + … + cₖfₖ) = c₁∫f₁ + … + cₖ∫fₖ, for numbers c that do not depend on the variable."""
+    _require(isinstance(integral, Integrated), f"{integral} is no integral")
+    variable, total = integral.variable, S.Zero
+    for term in Add.make_args(integral.integrand):
+        constant, rest = term.as_independent(variable, as_Add=False)
+        total += constant * integral.func(rest, variable)
+    return Concluded(Equal(integral, total))
+
+
+@rule
+def at_zero(theorem: Theorem, symbol: Symbol) -> Concluded:
+    """a ≤ b(0), from a ≤ b(x) for every x > 0, b being rational in x, with divisors that are positive at 0 too."""
+    _require(isinstance(theorem.proposition, AtMost | Less), f"{theorem.proposition} is no inequality")
+    left, right = _left(theorem), _right(theorem)
+    _require(bool(symbol.is_positive and not symbol.is_integer), f"{symbol} is not any number > 0")
+    restricted = any(symbol in each.free_symbols for each in theorem.hypotheses)
+    _require(not restricted and symbol not in left.free_symbols, f"{symbol} is restricted, or on the left")
+    from_zero = right.xreplace({symbol: Dummy(symbol.name, nonnegative=True)})
+    _require(bool(right.is_rational_function(symbol)), f"{right} is not rational in {symbol}")
+    _require(all(sign(each) is Sign.POSITIVE for each in divisors(from_zero)), f"{right} may divide by 0")
+    return Concluded(AtMost(left, right.subs(symbol, 0)))
+
+
 # --- For all --------------------------------------------------------------------------------------------------------
 
 
@@ -614,16 +662,10 @@ def mean_at_most(theorem: Theorem, index: Symbol, count: Expr) -> Concluded:
 def substitute(theorem: Theorem, put: Mapping[Any, Any], *ranges: Theorem) -> Concluded:
     """The same with other values for symbols, terms or unknown functions; values lie in the symbols' ranges.
 
-    That is seen, or the theorems say so. A function is replaced by a `Lambda` whose values need no range.
+    That is seen, or the theorems say so. A function is replaced by a `Lambda` whose values are seen to lie in its
+    range; its variables are its own, and where it is differentiated it is smooth.
     """
-    for symbol, value in put.items():
-        if isinstance(symbol, Symbol):
-            _in_range(symbol, value, ranges)
-        elif isinstance(symbol, UndefinedFunction):
-            _require(isinstance(value, Lambda), f"{symbol} is a function: give a Lambda")
-            _require(_has_no_range(symbol), f"values of {symbol} have a range")
-        else:
-            _require(isinstance(symbol, Anything) and isinstance(value, Term), f"{symbol} stands for nothing")
+    _check_put(put, ranges)
     for part in (each for where in (theorem.proposition, *theorem.hypotheses) for each in where.expressions()):
         _refuse_capture(part, put)
     change = _replacer(put)
@@ -631,9 +673,32 @@ def substitute(theorem: Theorem, put: Mapping[Any, Any], *ranges: Theorem) -> Co
     return Concluded(theorem.proposition.changed(change), _union([hypotheses, *(each.hypotheses for each in ranges)]))
 
 
+def _check_put(put: Mapping[Any, Any], ranges: Sequence[Theorem]) -> None:
+    """Refuse values outside the ranges of what they stand for."""
+    for symbol, value in put.items():
+        if isinstance(symbol, Symbol):
+            _in_range(symbol, value, ranges)
+        elif isinstance(symbol, UndefinedFunction):
+            _require(isinstance(value, Lambda), f"{symbol} is a function: give a Lambda")
+            _require(_has_range_of(value.expr, symbol), f"values of {symbol} have a range")
+        else:
+            _require(isinstance(symbol, Anything) and isinstance(value, Term), f"{symbol} stands for nothing")
+
+
 def _bound_names(part: Basic) -> set[Symbol]:
-    """The names that functions in an expression bind, as an index of a sum."""
-    return {node.own_name for node in part.atoms(BoundFunction) if node.own_name is not None}
+    """The names that an expression binds, as the index of a sum or the variable of an integral."""
+    own = {node.own_name for node in part.atoms(BoundFunction) if node.own_name is not None}
+    integrals = {node.variable for node in part.atoms(Integrated)}
+    return own.union(integrals, *(node.variables for node in part.atoms(ExprWithLimits, Lambda)))
+
+
+def _varied(part: Basic, old: Basic | None = None) -> set[Symbol]:
+    """The names of which an expression looks at more than one value: those it binds, and those it differentiates by.
+
+    Derivatives that do not hold `old` within are left out.
+    """
+    derivatives = (node for node in part.atoms(Derivative, Subs) if old is None or node.expr.has(old))
+    return _bound_names(part).union(*(node.variables for node in derivatives))
 
 
 def _refuse_restricted(equality: Theorem, bound: set[Symbol]) -> None:
@@ -643,12 +708,35 @@ def _refuse_restricted(equality: Theorem, bound: set[Symbol]) -> None:
 
 
 def _refuse_capture(part: Basic, *puts: Mapping[Any, Any]) -> None:
-    """Refuse a change of a name that is bound, or a value that holds one."""
-    bound = _bound_names(part)
-    for put in puts if bound else ():
+    """Refuse a change of a name that is bound, or a value that holds one; for functions, one differentiated by, too."""
+    bound, varied = _bound_names(part), _varied(part)
+    for put in puts if varied else ():
         numbers = {symbol: value for symbol, value in put.items() if isinstance(symbol, Symbol)}
-        touched = numbers.keys() | set[Symbol]().union(*(value.free_symbols for value in numbers.values()))
+        touched = numbers.keys() | _free(numbers.values())
         _require(not bound & touched, f"{bound & touched} is the index of a sum or mean in {part}")
+        within = _free(value for symbol, value in put.items() if isinstance(symbol, UndefinedFunction))
+        _require(not varied & within, f"{varied & within} is not constant in {part}")
+        functions = [value for symbol, value in put.items() if isinstance(symbol, UndefinedFunction)]
+        smooth = all(_is_smooth(value.expr) for value in functions)
+        _require(smooth or not part.has(Derivative), "what is differentiated must be smooth")
+
+
+_SMOOTH = (Add, Mul, Pow, exp, log, AppliedUndef, Derivative, Symbol, Number, Tuple)
+
+
+def _is_smooth(expr: Expr) -> bool:
+    """Whether an expression is seen to have all derivatives, as unknown functions have."""
+    for node in preorder_traversal(expr):
+        is_root = isinstance(node, Pow) and not (node.exp.is_integer and node.exp.is_nonnegative)
+        if (is_root or isinstance(node, log)) and sign(node.args[0]) is not Sign.POSITIVE:
+            return False
+        if not isinstance(node, _SMOOTH):
+            return False
+    return True
+
+
+def _free(values: Iterable[Basic]) -> set[Symbol]:
+    return set[Symbol]().union(*(value.free_symbols for value in values))
 
 
 def _replacer(put: Mapping[Any, Any]) -> Callable[[object], object]:
@@ -659,7 +747,7 @@ def _replacer(put: Mapping[Any, Any]) -> Callable[[object], object]:
         if isinstance(part, Anything):
             return put.get(part, part)
         if isinstance(part, Basic):
-            found = part.subs(numbers, simultaneous=True) if numbers else part
+            found = _put_numbers(part, numbers) if numbers else part
             for function, value in functions.items():
                 found = found.replace(function, value)
             return found.doit() if functions and found.has(Derivative) else found
@@ -668,8 +756,33 @@ def _replacer(put: Mapping[Any, Any]) -> Callable[[object], object]:
     return change
 
 
-def _has_no_range(function: UndefinedFunction) -> bool:
-    return not any(getattr(function, f"is_{kind}", None) for kind in ("positive", "nonnegative", "integer"))
+def _put_numbers(part: Basic, numbers: Mapping[Symbol, Expr]) -> Basic:
+    """Values for symbols, all at once.
+
+    SymPy's own way of doing that takes a value for a variable of a derivative it stands under: there, symbols are
+    renamed first and then replaced one by one, which it does rightly.
+    """
+    if not part.has(Derivative, Subs):
+        return part.subs(numbers, simultaneous=True)
+    fresh = {symbol: Dummy(symbol.name, **symbol.assumptions0) for symbol in numbers}
+    found = part.xreplace(fresh)
+    for symbol, value in numbers.items():
+        found = found.subs(fresh[symbol], value)
+    return found
+
+
+def _has_range_of(value: Expr, function: UndefinedFunction) -> bool:
+    """Whether a value is seen to lie where those of the function do."""
+
+    def is_(kind: str) -> bool:
+        return getattr(function, f"is_{kind}", None) is True  # for what is not said, the class holds a property
+
+    if is_("integer"):
+        return False
+    if is_("nonnegative"):
+        found = seen(value)
+        return found is Sign.POSITIVE or (found is not None and not is_("positive"))
+    return not is_("real") or bool(value.is_real or _is_real(value))
 
 
 def _in_range(symbol: Symbol, value: Expr, ranges: Sequence[Theorem]) -> None:
@@ -764,26 +877,37 @@ def apply(
 ) -> Concluded:
     """What a fact concludes from its premises; `put` says what stands for what the premises leave open.
 
-    Values lie in the ranges of the symbols they stand for, as is seen or as premises or `ranges` say.
+    Values lie in the ranges of the symbols they stand for, as is seen or as premises or `ranges` say. What a fact lets
+    its premises assume (`under`) may be assumed where `eigen` is spoken of.
     """
     _require(len(premises) == len(fact.premises), f"{fact.name} has {len(fact.premises)} premises")
     binding: dict[Any, Any] = dict(put or {})
+    _require(binding.keys().isdisjoint(fact.eigen), f"{fact.name} must hold for all {fact.eigen}: put nothing there")
     for template, premise in zip(fact.premises, premises, strict=True):
         _match(template, premise.proposition, binding, fact)
-    for symbol, value in binding.items():
-        if isinstance(symbol, Symbol):
-            _in_range(symbol, value, (*premises, *ranges))
+    _check_put(binding, (*premises, *ranges))
+    for part in (each for where in (*fact.premises, *fact.under, fact.conclusion) for each in where.expressions()):
+        _refuse_capture(part, binding)
     change = _replacer(binding)
     for template, premise in zip(fact.premises, premises, strict=True):
         wanted = template.changed(change)
         _require(premise.proposition == wanted, f"{fact.name} asks for: {wanted}; given: {premise.proposition}")
     assumed = [each.changed(change) for each in fact.under]
-    used = _union(each.hypotheses for each in (*premises, *ranges))
-    hypotheses = [each for each in used if each not in assumed]
+    used = [each.hypotheses for each in ranges]
+    for template, premise in zip(fact.premises, premises, strict=True):
+        general = not fact.eigen or not _mentioned(template).isdisjoint(fact.eigen)
+        used.append(tuple(each for each in premise.hypotheses if not (general and each in assumed)))
+    hypotheses = _union(used)
     conclusion = fact.conclusion.changed(change)
     for each in (*hypotheses, conclusion):
-        _require(each.free_symbols.isdisjoint(fact.eigen), f"{fact.name}: {each} restricts {fact.eigen}")
+        _require(_mentioned(each).isdisjoint(fact.eigen), f"{fact.name}: {each} restricts {fact.eigen}")
     return Concluded(conclusion, hypotheses, facts=frozenset([fact]))
+
+
+def _mentioned(proposition: Proposition) -> set[Any]:
+    """The symbols and unknown functions in a proposition."""
+    unknown = {node.func for part in proposition.expressions() for node in part.atoms(AppliedUndef)}
+    return proposition.free_symbols | unknown
 
 
 def _match(template: object, given: object, binding: dict[Any, Any], fact: Fact) -> None:

@@ -13,7 +13,7 @@ from ..functions.geometric import GeometricSum
 from ..symbols import ABBREVIATIONS, N, b, n, whole
 from . import kernel
 from .kernel import Theorem
-from .propositions import Abbreviation, Anything, AtMost, Proposition, proposition_of
+from .propositions import Abbreviation, Anything, AtMost, Less, Proposition, proposition_of
 
 
 def given(relation: Relational) -> Theorem:
@@ -86,8 +86,14 @@ def use(
                 break
     binding = {key: value for key, value in binding.items() if key != value}
     instance = kernel.substitute(lemma, binding, *ranges) if binding else lemma
-    wanted = [each for each in premises if each.proposition in instance.hypotheses]
+    wanted = [each for each in premises if not _proves(each).isdisjoint(instance.hypotheses)]
     return kernel.cut(instance, *wanted) if wanted else instance
+
+
+def _proves(theorem: Theorem) -> set[Proposition]:
+    """What a theorem says, and that a ≤ b if it says a < b."""
+    found = theorem.proposition
+    return {found, AtMost(found.left, found.right)} if isinstance(found, Less) else {found}
 
 
 def _fits(template: object, given_: object, binding: dict[Any, Any]) -> bool:
