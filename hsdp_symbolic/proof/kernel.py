@@ -254,11 +254,16 @@ def also(theorem: Theorem, *others: Theorem) -> Concluded:
 
 @rule
 def cut(theorem: Theorem, *lemmas: Theorem) -> Concluded:
-    """Without the hypotheses that the lemmas prove; what these rest on comes in their place. a < b proves a ≤ b."""
+    """Without the hypotheses that the lemmas prove; what these rest on comes in their place. a < b proves a ≤ b.
+
+    a = b proves that a is short for b, which says no more; so a definition goes once a value was put for its symbol.
+    """
     kept = list(theorem.hypotheses)
     for lemma in lemmas:
         found = lemma.proposition
         proved = [found, AtMost(found.left, found.right)] if isinstance(found, Less) else [found]
+        if isinstance(found, Equal):
+            proved.append(Abbreviation(found.left, found.right))  # type: ignore[arg-type]
         _require(any(each in theorem.hypotheses for each in proved), f"not among the hypotheses: {found}")
         kept = [each for each in kept if each not in proved]
     return Concluded(theorem.proposition, _union([kept, *(each.hypotheses for each in lemmas)]))

@@ -9,7 +9,7 @@ from importlib import import_module
 
 from ..kernel import Fact
 
-PARTS = ("definitions", "losses", "log_sobolev", "renyi")
+PARTS = ("definitions", "losses", "log_sobolev", "renyi", "regression", "clipping")
 
 
 def all_facts() -> dict[str, Fact]:
