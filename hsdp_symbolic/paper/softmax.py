@@ -105,12 +105,12 @@ CLIPPING_KEEPS_CONVEX = Or(TWO_CLASSES, NEVER_CLIPS)
 BY_CLIP = S_g * sqrt(L**2 + 1)
 """What bounds the derivative of a clipped gradient, by the clip norm."""
 HALF = Rational(1, 2)
-_LETTERS = {count: classes, features_1: L, clip_1: CLIP, decay_1: lam}
+LETTERS = {count: classes, features_1: L, clip_1: CLIP, decay_1: lam}
 
 
 def _here(proposition: Proposition) -> Theorem:
     """What facts say of any model, assumed of ours."""
-    change = {symbol: value for symbol, value in _LETTERS.items()}
+    change = {symbol: value for symbol, value in LETTERS.items()}
     return assume(
         proposition.changed(lambda part: part.subs(change) if isinstance(part, Expr) else part)  # type: ignore[arg-type]
     )
@@ -151,7 +151,7 @@ def _extremes() -> Theorem:
 
 def _bounded(bound: Expr, *terms: tuple[kernel.Factor, ...]) -> Theorem:
     found = combine(w_mean_square - w_mean**2, bound * w_squares, *terms)
-    return apply(variance_bound, found, put={factor: bound, **_LETTERS, **_stand_for_themselves()})
+    return apply(variance_bound, found, put={factor: bound, **LETTERS, **_stand_for_themselves()})
 
 
 def _stand_for_themselves() -> dict[Expr, Expr]:
@@ -326,6 +326,6 @@ def everywhere(
 ) -> Theorem:
     """0 ≤ k₁‖Δ‖² + k₂⟨Δ, AΔ⟩ + k₃‖AΔ‖² everywhere, from proofs for where the gradient is clipped and where it is not."""
     direction = assume(Jacobian(GRADIENT, X, P, G))
-    put = {**_LETTERS, **dict(zip((coefficient_1, coefficient_2, coefficient_3), coefficients, strict=True))}
+    put = {**LETTERS, **dict(zip((coefficient_1, coefficient_2, coefficient_3), coefficients, strict=True))}
     wanted = [each.right.subs(put, simultaneous=True) for each in clipped_or_not.premises[1:]]  # type: ignore[attr-defined]
     return apply(clipped_or_not, direction, plain_(wanted[0]), bent_(wanted[1]), put=put)
