@@ -223,6 +223,14 @@ TEX |= {
 }
 FUNCTIONS_TEX |= {value_at: "e"}
 
+# Mixtures and draws: weights, two pairs of densities, a place on the segment between them, bounds on moments.
+weight, moment_1, moment_2 = (Symbol(name, real=True) for name in ("weight", "moment_1", "moment_2"))
+records, size = (Symbol(name, integer=True) for name in ("records", "size"))
+mu_1, mu_2, nu_1, nu_2 = (Symbol(name, positive=True) for name in ("mu_1", "mu_2", "nu_1", "nu_2"))
+along = Symbol("along", real=True)
+state = Symbol("state", nonnegative=True)
+TEX |= {weight: "w", moment_1: "M_1", moment_2: "M_2", records: "n", size: "b", along: "t", state: "u"}
+
 # Softmax regression at a point: the probability of the true class, the sum of all squared, the features' norm squared.
 p_own, norm_2 = Symbol("p_own", positive=True), Symbol("norm_2", positive=True)
 p_squares = Symbol("p_squares", nonnegative=True)

@@ -8,16 +8,12 @@ from sympy import Integer
 from hsdp_symbolic import Setting, accounting, standing, statement
 from hsdp_symbolic.accounting import candidates
 from hsdp_symbolic.accounting.candidates import SCHEMES, statements_of
-from hsdp_symbolic.meaning import BY_CONTRACTION, Asks, Released
-from hsdp_symbolic.proof.checks import Identity
-from hsdp_symbolic.proof.derivation import Step
-from hsdp_symbolic.standing import ProofFails, digest, record, require_standing, verified, verify
-
-FALSE_STEP = Step("1 = 2", Identity(Integer(1), Integer(2)))
+from hsdp_symbolic.proof.kernel import promise, proof_of
+from hsdp_symbolic.standing import ProofFails, digest, proof_record, record, require_standing, verified
 
 
 def test_what_is_recorded_is_what_is_verified_now():
-    """Every derivation is verified again; `python -m hsdp_symbolic.standing` writes the record."""
+    """Every statement is proved again; `python -m hsdp_symbolic.standing` writes the record."""
     assert record() == verified()
 
 
@@ -27,51 +23,38 @@ def test_everything_the_accountant_offers_is_recorded():
             assert record()["digests"][found.label] == digest(found)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"expr": Integer(1)},
-        {"hypotheses": ()},
-        {"relation": "="},
-        {"terms": replace(BY_CONTRACTION, asks=Asks.NOTHING)},
-        {"terms": replace(BY_CONTRACTION, released=Released.EVERY)},
-        {"uses": ()},
-    ],
-)
-def test_another_claim_has_another_digest(change):
-    assert digest(replace(statement("shift:gd"), **change)) != record()["digests"]["shift:gd"]
-
-
 def halved():
-    return {"expr": statement("shift:gd").expr / 2}
+    """`shift:gd` at half its value: a promise that its own proof does not keep."""
+    honest = statement("shift:gd")
+    claim = honest.proposition
+    half = promise(
+        replace(claim, epsilon=claim.epsilon / 2), honest.theorem.hypotheses, lambda: proof_of(honest.theorem)
+    )
+    return replace(honest, theorem=half)
 
 
-def test_half_of_a_bound_has_another_digest():
-    assert digest(replace(statement("shift:gd"), **halved())) != record()["digests"]["shift:gd"]
+CHANGED = {
+    "halved": halved,
+    "one more claim": lambda: replace(statement("shift:gd"), also=(("beside", Integer(1)),)),
+    "one more assumption": lambda: replace(statement("shift:gd"), assumes=("",)),
+    "rests on other statements": lambda: replace(statement("shift:gd"), uses=()),
+    "another kind": lambda: replace(statement("shift:gd"), kind="law"),
+}
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        halved,
-        lambda: halved() | {"steps": ()},
-        lambda: {"also": (("beside", Integer(1)),)},
-        lambda: {"assumes": ("",)},
-    ],
-    ids=["halved", "halved, no steps", "one more claim", "one more assumption"],
-)
+@pytest.mark.parametrize("change", CHANGED.values(), ids=CHANGED)
 def test_what_claims_something_else_is_refused(change):
-    """Though every step of its derivation may hold."""
+    assert digest(change()) != record()["digests"]["shift:gd"]
     with pytest.raises(ProofFails, match="shift:gd is not used: it claims something other than what was verified"):
-        require_standing(replace(statement("shift:gd"), **change()))
+        require_standing(change())
 
 
 def test_the_accountant_refuses_it(monkeypatch):
-    """Only the expression is changed: its derivation is untouched, and holds."""
+    """Only the expression is changed; the proof is that of the honest statement."""
     honest = candidates.statement
 
     def changed(label):
-        return replace(honest(label), **halved()) if label == "shift:gd" else honest(label)
+        return halved() if label == "shift:gd" else honest(label)
 
     monkeypatch.setattr(candidates, "statement", changed)
     statements_of.cache_clear()
@@ -96,12 +79,16 @@ def test_nothing_stands_without_a_record(monkeypatch, tmp_path, content):
         record.cache_clear()
 
 
-def test_another_sympy_verifies_anew(monkeypatch):
-    """It may write an expression in another way; a derivation that fails, or is not there, is still refused."""
+def test_another_sympy_proves_anew(monkeypatch):
+    """It may write an expression in another way; a proof that fails is still refused."""
     monkeypatch.setitem(record(), "sympy", "1.0")
     assert require_standing(replace(statement("shift:gd"), assumes=("other words",))).label == "shift:gd"
-    for steps, problem in (([FALSE_STEP], "step 1 of its derivation is refuted"), ((), "it has no derivation")):
-        with pytest.raises(ProofFails, match=problem):
-            require_standing(replace(statement("shift:gd"), **halved(), steps=steps))
-    with pytest.raises(ProofFails):
-        verify(replace(statement("shift:gd"), steps=()))
+    with pytest.raises(ProofFails, match="its proof fails"):
+        require_standing(halved())
+
+
+def test_what_a_proof_rests_on_is_read_or_derived(monkeypatch):
+    known = proof_record("composition:full_batch")
+    assert known == proof_record("composition:full_batch", fresh=True)
+    monkeypatch.setitem(record()["digests"], "composition:full_batch", "another")
+    assert known == proof_record("composition:full_batch")

@@ -167,6 +167,30 @@ class EachByItself(Batches):
     words = "every record drawn by itself at every step, with chance {rate}"
 
 
+@dataclass(frozen=True)
+class LastPlaces(Batches):
+    """As `InOrder`, the record's batch drawn evenly from the last `among` of the `count` batches."""
+
+    count: Expr
+    among: Expr
+    words = "{count} batches in a fixed order, the record in one of the last {among}, each as likely"
+
+
+@dataclass(frozen=True)
+class NeverUsed(Batches):
+    """No batch holds the record."""
+
+    words = "batches without the record"
+
+
+@dataclass(frozen=True)
+class AsDrawn(Batches):
+    """Batches as they turned out when `random` was drawn: what is said of them is said of every outcome."""
+
+    random: Batches | Anything
+    words = "given batches ({random})"
+
+
 # --- Two runs ------------------------------------------------------------------------------------------------------
 
 
@@ -237,6 +261,19 @@ class Mixed(Pair):
     first: Pair | Anything
     second: Pair | Anything
     words = "{weight}·({first}) + (1 − {weight})·({second})"
+
+
+@dataclass(frozen=True)
+class Continued(Pair):
+    """The laws after `steps` more updates of `descent`, from any given run with R_a ≤ a·cost so far at every order a > 1.
+
+    What came before was made with given batches, from a point; the batches of the further steps are still to be drawn.
+    """
+
+    descent: Descent | Anything
+    cost: Expr
+    steps: Expr
+    words = "θ after {steps} more steps, from wherever R_a ≤ a·({cost}); {descent}"
 
 
 # --- What can be proved --------------------------------------------------------------------------------------------
@@ -423,6 +460,46 @@ class Renyi(Proposition):
     value_at = "epsilon"
     quantity = Quantity.DIVERGENCE
     words = "at order {order} the divergence is at most {epsilon}, for {pair}"
+
+
+@dataclass(frozen=True)
+class Moment(Proposition):
+    """∫ μ^order·ν^(1−order), that is e^((order−1)·R_order), is at most `moment` for the laws, in either direction."""
+
+    pair: Pair | Anything
+    order: Expr
+    moment: Expr
+    value_at = "moment"
+    words = "e^(({order} − 1)·R) ≤ {moment} at order {order}, for {pair}"
+
+
+@dataclass(frozen=True)
+class AnyStep(Proposition):
+    """Given the batches drawn so far, one more step leads from R_a ≤ a·before, at every order a > 1, to R_a ≤ a·after."""
+
+    descent: Descent | Anything
+    before: Expr
+    after: Expr
+    words = "a step leads from u = {before} to {after}, given the batches"
+
+
+@dataclass(frozen=True)
+class StepWithout(Proposition):
+    """The same, of a step that does not use the record."""
+
+    descent: Descent | Anything
+    before: Expr
+    after: Expr
+    words = "a step without the record leads from u = {before} to {after}, given the batches"
+
+
+@dataclass(frozen=True)
+class MayBe(Proposition):
+    """Batches drawn as `random` says may turn out to be `batches`."""
+
+    batches: Batches | Anything
+    random: Batches | Anything
+    words = "{batches}: one way in which {random} may turn out"
 
 
 RELATIONS: dict[type[Relational], Callable[[Expr, Expr], Proposition]] = {

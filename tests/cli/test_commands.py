@@ -187,30 +187,33 @@ def test_every_command_runs_something():
 
 
 @pytest.mark.smoke
-def test_show_gives_hypotheses_steps_and_evidence(capsys, monkeypatch, tmp_path):
+def test_show_gives_hypotheses_and_the_proof(capsys, monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    code, before, err = run(capsys, "show", "lem:recursive")
+    code, before, err = run(capsys, "show", "thm:convexsmooth")
     assert (code, err) == (0, "")
-    assert before.count("not verified yet (hsdp verify lem:recursive)") == len(statement("lem:recursive").steps)
-    run(capsys, "verify", "lem:recursive")
-    code, out, err = run(capsys, "show", "lem:recursive")
+    assert "eta < 2/beta" in before
+    assert "to prove it now: hsdp show thm:convexsmooth --fresh" in before
+    for line in statement("thm:convexsmooth").proof:
+        assert str(line.theorem.proposition) in before
+        assert line.support in before
+    code, fresh, _ = run(capsys, "show", "thm:convexsmooth", "--fresh")
     assert code == 0
-    assert "verdicts were remembered from earlier runs" in err
-    assert "not verified yet" not in out
-    assert run(capsys, "show", "lem:recursive", "--fresh") == (0, out, "")
-    assert "pdsolve" in out
-    assert "proved [identity; all parameters]" in out
-    assert "cited" in out
+    assert fresh.splitlines()[:-1] == before.splitlines()[:-1]
+    assert fresh.splitlines()[-1] == "proved now"
 
 
-@pytest.mark.parametrize("options", [[], ["--fresh"]])
-def test_show_fails_if_a_step_does(capsys, monkeypatch, tmp_path, options):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr("hsdp_symbolic.proof.checks.is_zero", lambda residual: False)
-    run(capsys, "verify", "thm:GD_baseline")
-    code, out, _ = run(capsys, "show", "thm:GD_baseline", *options)
-    assert code == 1
-    assert "undecided [" in out
+def test_show_prints_every_rule(capsys):
+    code, out, _ = run(capsys, "show", "thm:convexsmooth", "--tree")
+    assert code == 0
+    assert "apply composition" in out
+    assert "induct" in out
+
+
+def test_show_fails_if_the_proof_does(capsys, monkeypatch):
+    monkeypatch.setattr("hsdp_symbolic.proof.kernel.is_zero", lambda *_: False)
+    code, _, err = run(capsys, "show", "thm:GD_baseline", "--fresh")
+    assert code == 2
+    assert "its proof fails" in err
 
 
 @pytest.mark.smoke

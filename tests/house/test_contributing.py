@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from hsdp_symbolic import Setting
+from hsdp_symbolic.meaning import COMPOSITION
 from hsdp_symbolic.statement import Statement
 
 ROOT = Path(__file__).parent.parent.parent
@@ -23,8 +24,9 @@ def example() -> Statement:
     return names["repeated"]()
 
 
-def test_every_step_of_the_example_is_proved(example):
-    assert [str(step.check.verify().verdict) for step in example.steps] == ["proved"] * 3
+def test_the_example_is_proved(example):
+    assert example.verify() > 10
+    assert example.terms == COMPOSITION
 
 
 def test_its_value_is_that_of_composition(example):

@@ -72,8 +72,8 @@ class TestPrinter:
         printer = PaperPrinter(sort=True)
         for label in labels():
             found = statement(label)
-            for expr in (found.shown, *(step.check.formula() for step in found.steps)):
-                letters = expr.free_symbols
+            told = (line.theorem.proposition.free_symbols for line in found.proof)
+            for letters in (found.shown.free_symbols, *told):
                 assert len({printer.doprint(letter) for letter in letters}) == len(letters), (label, letters)
 
 

@@ -9,7 +9,7 @@ from importlib import import_module
 
 from ..kernel import Fact
 
-PARTS = ("definitions", "losses", "log_sobolev", "renyi", "regression", "clipping")
+PARTS = ("definitions", "losses", "log_sobolev", "renyi", "mixtures", "regression", "clipping")
 
 
 def all_facts() -> dict[str, Fact]:
