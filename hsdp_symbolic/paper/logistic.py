@@ -30,6 +30,7 @@ from ..proof.facts.regression import (
     clipped_apart,
     contraction_rate,
     gradient_between,
+    gradient_norm,
     hessian,
     lipschitz_by_derivative,
     mean_of_maps,
@@ -99,13 +100,27 @@ STEP_SIZE = eta < 2 / (SMOOTHNESS + 2 * lam)
 CLIPPED = "per-example gradients of the unregularised loss are clipped to S_g/2, then λθ is added"
 
 
+LONGEST = sqrt(times(2, L**2 + 1))
+"""The largest norm of an unclipped gradient, as it is printed."""
+
+
+@cache
+def lipschitz_losses() -> Theorem:
+    """No unclipped gradient is longer than √(2(L² + 1))."""
+    constant = undisplay(LONGEST)
+    bound = combine(gradient_bound().proposition.left, constant**2, (S.One, gradient_bound()))  # type: ignore[attr-defined]
+    positive = kernel.loosen(kernel.positive(constant))
+    return kernel.named(apply(gradient_norm, kernel.loosen(bound), positive, put={factor: constant, **LETTERS}), "losses are Lipschitz")
+
+
 @cache
 def smoothness() -> Statement:
     """`prop:smooth`."""
 
     def prove() -> Theorem:
         positive, smooth, _ = plain_bounds()
-        return apply(hessian, positive, smooth, put={factor: SMOOTHNESS, **LETTERS})
+        found = apply(hessian, positive, smooth, put={factor: SMOOTHNESS, **LETTERS})
+        return kernel.also(found, lipschitz_losses())
 
     return Statement(
         label="prop:smooth",
@@ -117,7 +132,7 @@ def smoothness() -> Statement:
         names_it=True,
         theorem=claimed(SmoothLosses(MODEL, SMOOTHNESS), (), (), prove),
         shown=Over(L**2 + 1, 2),
-        also=((r"\mathrm{Lip}(\ell_0)", sqrt(times(2, L**2 + 1))),),
+        also=((r"\mathrm{Lip}(\ell_0)", LONGEST),),
         hypotheses=(),
         assumes=(FEATURES,),
     )

@@ -237,6 +237,15 @@ class SmoothLosses(Proposition):
 
 
 @dataclass(frozen=True)
+class LipschitzLosses(Proposition):
+    """The losses are Lipschitz with this constant: no gradient is longer."""
+
+    model: Term
+    constant: Expr
+    words = "{model}: no gradient is longer than {constant}"
+
+
+@dataclass(frozen=True)
 class GradientBetween(Proposition):
     """convexity·I ⪯ ∇g ⪯ smoothness·I, wherever g is differentiable.
 
@@ -468,6 +477,15 @@ hessian = Fact(
     "the second derivative of a loss in direction Δ is wᵀTw, the variance of w under p",
     eigen=_PLAIN_HERE,
     under=(Somewhere(AT), PLAIN),
+)
+gradient_norm = Fact(
+    "gradient_norm",
+    "",
+    (AtMost(RESIDUAL * norm_2, factor**2), AtMost(S.Zero, factor)),
+    LipschitzLosses(MODEL, factor),
+    "the gradient is (p − y)x̄ᵀ",
+    eigen=(p_own, p_squares, norm_2),
+    under=(Somewhere(AT),),
 )
 _LINEAR = (coefficient_1, coefficient_2, coefficient_3)
 
