@@ -69,7 +69,7 @@ class Statement:
     first_epoch: tuple[Expr, Symbol] | None = None
     """What ε₀^j(α) means in `shown`, and the symbol it is written in, if it occurs there."""
     printed_with: Callable[[], Sequence[Theorem]] = tuple
-    """Theorems that what `shown` divides by is not 0."""
+    """Theorems that what `shown` divides by is not 0, and that functions in it are equal to those of the value."""
     uses: tuple[str, ...] = ()
     """The labels of the statements its derivation rests on."""
     also: tuple[tuple[str, Expr], ...] = ()

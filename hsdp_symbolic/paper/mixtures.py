@@ -159,7 +159,9 @@ def in_every_place(theorem: Theorem) -> Theorem:
     lemmas = []
     for each in theorem.hypotheses:
         if isinstance(each, Lipschitz | Apart) and isinstance(each.descent, Descent):
-            fact, bound = (maps_of_outcome, "constant") if isinstance(each, Lipschitz) else (apart_in_outcome, "distance")
+            fact, bound = (
+                (maps_of_outcome, "constant") if isinstance(each, Lipschitz) else (apart_in_outcome, "distance")
+            )
             whole_run = type(each)(shuffled(each.descent.noise), getattr(each, bound))
             lemmas.append(apply(fact, outcome, assume(whole_run)))
     return cut(theorem, *lemmas)

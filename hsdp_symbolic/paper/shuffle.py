@@ -6,18 +6,18 @@ from functools import cache
 
 from sympy import Expr, Integer, S, exp, log
 
-from ..display import Dot, FirstEpoch, LogAverage, Over, Plus, times
+from ..display import Dot, FirstEpoch, LogAverage, Over, Plus, times, undisplay
 from ..functions.geometric import GeometricSum
 from ..functions.log_mean_exp import LogMeanExp
 from ..functions.log_mix import LogMix
 from ..meaning import Quantity
 from ..proof import kernel
 from ..proof.facts.mixtures import FIRST, SECOND
-from ..proof.kernel import Theorem, combine, substitute
-from ..proof.propositions import From, Mixed, Renyi
-from ..proof.search import claimed, given, use
+from ..proof.kernel import Theorem, assume, combine, substitute
+from ..proof.propositions import AtMost, From, Mixed, Renyi
+from ..proof.search import claimed, given, positive_from_one, short, use
 from ..statement import Statement
-from ..symbols import R1, R2, K, N, alpha, epsilon_1, epsilon_2, i, j, j0, order, q, w1, weight, whole
+from ..symbols import R1, R2, K, N, alpha, epsilon_1, epsilon_2, i, j, j0, order, q, rho0, sigma2, w1, weight, whole
 from .descents import EPOCHS, NOISE, ORDER, STRONGLY_CONVEX, TWO_BATCHES, below_one, by_contraction
 from .fixed_order import (
     FIRST_EPOCH,
@@ -75,7 +75,9 @@ def falls_with_steps() -> Theorem:
     """ε₀^(j+1) ≤ ε₀^j, for j ≥ 1: no term of the mean exceeds that of the last batch."""
     start = alpha * one_epoch_cost(q, whole)
     more = start * q ** (-2 * whole) / GeometricSum(q**-2, whole + 1)
-    return kernel.named(combine(start.subs(whole, whole + 1), start, (more,), nonzero=[below_one()]), "ε₀^j falls with j")
+    return kernel.named(
+        combine(start.subs(whole, whole + 1), start, (more,), nonzero=[below_one()]), "ε₀^j falls with j"
+    )
 
 
 @cache
@@ -98,6 +100,16 @@ def shuffled_value(common: Expr) -> Expr:
 def average_shown() -> Expr:
     """The mean over batches as the paper prints it."""
     return Dot(Over(1, alpha - 1), LogAverage(times(alpha - 1, FirstEpoch(N - j0, alpha)), j0, N))
+
+
+@cache
+def average_as_printed() -> Theorem:
+    """The mean over batches, as it is printed, is the mean that is computed: term by term."""
+    one = assume(AtMost(S.One, i))
+    known = [below_one(), *(positive_from_one(GeometricSum(q**power, i), i, one) for power in (2, -2))]
+    meant = undisplay(average_shown(), *first_epoch_meant()) * (alpha - 1)
+    value = (alpha - 1) * first_epoch().expr.subs(j, i)
+    return kernel.mean(kernel.cancel(meant.args[0], value, *known, by=[short(rho0), short(sigma2)]), i, N)
 
 
 SHUFFLED = shuffled_run(NOISE)
@@ -126,10 +138,8 @@ def shuffled() -> Statement:
         ),
         shown=Plus(first_term_shown(), average_shown()),
         first_epoch=first_epoch_meant(),
-        printed_with=lambda: [below_one(), decay_below_one()],
+        printed_with=lambda: [below_one(), decay_below_one(), given(ORDER), average_as_printed()],
         names=first_epoch_named(),
         hypotheses=relations,
         uses=("thm:strconvexsmooth", FIRST_EPOCH, "lem:rootconvexity1"),
     )
-
-

@@ -93,10 +93,16 @@ def unneeded(theorem: Theorem) -> list[Proposition]:
 def printed(
     value: Expr, shown: Expr, first_epoch: tuple[Expr, Symbol] | None, nonzero: Callable[[], Sequence[Theorem]]
 ) -> tuple[Theorem, ...]:
-    """That a display tree means the value, with costs spelled out; one theorem for each case of `hit`."""
+    """That a display tree means the value, with costs spelled out; one theorem for each case of `hit`.
+
+    `nonzero` gives theorems that divisors are not 0, and equalities of functions that are taken as letters otherwise.
+    """
+    known = nonzero()
+    equal = [each for each in known if isinstance(each.proposition, Equal)]
+    other = [each for each in known if each not in equal]
     meant = undisplay(shown, *(first_epoch or ()))
     spelled = [short(cost) for cost in symbols.COSTS if value.has(cost) or meant.has(cost) or cost == symbols.sigma2]
     cases = [{symbols.hit: 0}, {symbols.hit: 1}] if value.has(symbols.hit) else [{}]
     return tuple(
-        named(cancel(value.subs(case), meant.subs(case), *nonzero(), by=spelled), "as printed") for case in cases
+        named(cancel(value.subs(case), meant.subs(case), *other, by=[*equal, *spelled]), "as printed") for case in cases
     )

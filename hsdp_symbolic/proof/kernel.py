@@ -28,6 +28,7 @@ from typing import Any, NoReturn, ParamSpec
 from sympy import (
     Basic,
     Derivative,
+    Dummy,
     Expr,
     Float,
     Integer,
@@ -325,7 +326,8 @@ def positive(expr: Expr) -> Concluded:
 def cancel(left: Expr, right: Expr, *nonzero: Theorem, by: Sequence[Theorem] = ()) -> Concluded:
     """left = right, both having the same normal form; no divisor is 0, as is seen or as the theorems say.
 
-    Before, symbols and functions may be replaced `by` what equalities say of them.
+    Before, symbols and functions may be replaced `by` what equalities say of them. A function with a name of its own,
+    as the index of a mean, that divides by what may be 0 is taken as a letter: only the same function is equal to it.
     """
     _check_equal(left, right, nonzero, by)
     return Concluded(Equal(left, right))
@@ -343,12 +345,20 @@ def _check_equal(left: Expr, right: Expr, nonzero: Sequence[Theorem], by: Sequen
         return expr.subs(meanings)
 
     known = [spelled(_positive_part(each)) for each in nonzero]
+    for each in nonzero:
+        _refuse_restricted(each, bound)
 
     def closes(node: Expr) -> bool:
         """A function is written out only where that divides by nothing that may be 0."""
         return isinstance(node, BoundFunction) and all(is_nonzero(d, known) for d in divisors(node.closed()))
 
     left, right = spelled(left), spelled(right)
+    letters = {
+        node: Dummy(real=True)
+        for node in left.atoms(BoundFunction) | right.atoms(BoundFunction)
+        if node.own_name is not None and not all(is_nonzero(each, known) for each in divisors(node))
+    }
+    left, right = left.xreplace(letters), right.xreplace(letters)
     for divisor in {d for side in (left, right) for d in divisors(side)}:
         _require(is_nonzero(divisor, known), f"{divisor} may be 0: give a theorem that it is not")
     for side in (left, right):
