@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 
-from sympy import Expr, Integer, S, Symbol, sqrt
+from sympy import Expr, Integer, S, sqrt
 
 from ..display import Dot, Over, Plus, times, undisplay
 from ..functions.geometric import GeometricSum
@@ -40,11 +40,12 @@ from ..proof.facts.regression import (
     where_clipped,
 )
 from ..proof.kernel import Theorem, apply, assume, cancel, combine, cut, rewrite, substitute
-from ..proof.propositions import Descent, From, Renyi, ShuffledOnce
-from ..proof.search import claimed, equal_bound, given
+from ..proof.propositions import AtMost, Descent, From, Renyi, ShuffledOnce
+from ..proof.search import claimed, given, positive_from_one, short
 from ..statement import Statement
 from ..symbols import (
     ABBREVIATIONS,
+    Delta_2,
     G,
     K,
     L,
@@ -52,17 +53,13 @@ from ..symbols import (
     P,
     S_g,
     X,
-    Delta_2,
     alpha,
     b,
     beta,
-    clip_1,
-    count,
-    decay_1,
     eps_norm,
     eta,
     factor,
-    features_1,
+    i,
     j,
     lam,
     n,
@@ -74,18 +71,16 @@ from ..symbols import (
     sigma_mul,
     step_1,
     upper_1,
-    w_variance,
 )
-from .descents import EPOCHS, ORDER, STRONGLY_CONVEX, TWO_BATCHES
-from .shuffle import shuffled
+from .descents import EPOCHS, ORDER, STRONGLY_CONVEX, TWO_BATCHES, below_one
+from .fixed_order import decay_below_one, first_epoch
+from .shuffle import average_shown, shuffled
 from .softmax import (
     BY_CLIP,
-    CLIP,
     CLIPPING_KEEPS_CONVEX,
     GRADIENT,
     LETTERS,
     MODEL,
-    NEVER_CLIPS,
     SMOOTHNESS,
     bent_cases,
     by_clip_norm,
@@ -321,23 +316,46 @@ BATCHES = ShuffledOnce(N, b / n)
 RUN, NORMALISED = Descent(BATCHES, NOISE), OnNormalised(BATCHES, NOISE)
 
 
+def _for_softmax(theorem: Theorem) -> Theorem:
+    """A theorem about λ-strongly convex, β-smooth losses with β = (L² + 1)/2 + λ: what it asks of β, the step allows."""
+    smooth = SMOOTHNESS + lam
+    found = substitute(theorem, {beta: smooth})
+    asked = (
+        kernel.positive(lam),
+        combine(lam, smooth, (SMOOTHNESS,)),
+        combine(eta, 2 / (lam + smooth), (S.One, given(STEP_SIZE))),
+    )
+    needed = {each.proposition for each in map(given, STRONGLY_CONVEX)} & set(theorem.hypotheses)
+    return cut(found, *(each for each, was in zip(asked, STRONGLY_CONVEX, strict=True) if given(was).proposition in needed))
+
+
 def _without_normalising() -> Theorem:
     """`thm:shuffle` for clipped softmax regression and σ as the noise multiplier has it: then ρ₀ = 2/σ_mul²."""
-    spelled = {beta: SMOOTHNESS + lam, sigma2: DEVIATION_2, sigma: sqrt(DEVIATION_2), rho0: rho_mul}
-    found = substitute(shuffled().theorem, spelled)
+    spelled = {sigma2: DEVIATION_2, sigma: sqrt(DEVIATION_2), rho0: rho_mul}
+    found = substitute(_for_softmax(shuffled().theorem), spelled)
     short_q = kernel.abbreviate(q, _positive_rate(ABBREVIATIONS[q]))
     run = assume(StepsOn(RUN, GRADIENT, eta, b))
     lipschitz = rewrite(apply(steps_contract, run, contracts()), kernel.swap(short_q))
-    size = combine(eta, 2 / (lam + spelled[beta]), (S.One, given(STEP_SIZE)))
-    return cut(
-        found,
-        kernel.positive(lam),
-        combine(lam, spelled[beta], (SMOOTHNESS,)),
-        size,
-        lipschitz,
-        apply(clipped_apart, run),
-        cancel(DEVIATION_2, DEVIATION_2),
-    )
+    return cut(found, lipschitz, apply(clipped_apart, run), cancel(DEVIATION_2, DEVIATION_2))
+
+
+FIRST_EPOCH = Dot(Over(2 * alpha, sigma_mul**2), q ** times(2, j - 1), Over(1, GeometricSum(q**2, j)))
+"""ε₀^j(α) as it is printed: ρ₀ = 2/σ_mul²."""
+
+
+@cache
+def _average_as_printed() -> Theorem:
+    """The mean over batches, as it is printed, is the mean that is computed: term by term."""
+    one = assume(AtMost(S.One, i))
+    known = [below_one(), *(positive_from_one(GeometricSum(q**power, i), i, one) for power in (2, -2))]
+    meant = undisplay(average_shown(), undisplay(FIRST_EPOCH), j) * (alpha - 1)
+    value = ((alpha - 1) * first_epoch().expr.subs(j, i)).subs(rho0, rho_mul)
+    return kernel.mean(cancel(meant.args[0], value, *known, by=[short(rho_mul)]), i, N)
+
+
+def _printed_with() -> list[Theorem]:
+    parts = below_one(), decay_below_one(), _average_as_printed()
+    return [*map(_for_softmax, parts), given(ORDER)]
 
 
 @cache
@@ -346,7 +364,6 @@ def corollary() -> Statement:
     relations = (ORDER, EPOCHS, TWO_BATCHES, STEP_SIZE, CLIPPING_KEEPS_CONVEX)
     assumed = StepsOn(RUN, GRADIENT, eta, b), NormalisedFirst(NORMALISED, alpha, eps_norm)
     expr = eps_norm + shuffled().expr.subs(rho0, rho_mul)
-    first = Dot(Over(2 * alpha, sigma_mul**2), q ** times(2, j - 1), Over(1, GeometricSum(q**2, j)))
 
     def prove() -> Theorem:
         return apply(normalised_first, assume(assumed[1]), _without_normalising())
@@ -360,9 +377,9 @@ def corollary() -> Statement:
         bounds=r"\varepsilon",
         theorem=claimed(Renyi(From(NORMALISED, Integer(0), K * N), alpha, expr), relations, assumed, prove),
         shown=Plus(eps_norm, *shuffled().shown.args),
-        first_epoch=(undisplay(first), j),
-        printed_with=shuffled().printed_with,
-        also=((r"\varepsilon_0^{j}(\alpha)", first),),
+        first_epoch=(undisplay(FIRST_EPOCH), j),
+        printed_with=_printed_with,
+        also=((r"\varepsilon_0^{j}(\alpha)", FIRST_EPOCH),),
         hypotheses=relations,
         uses=("thm:shuffle", "prop:smooth_strcvx_clip"),
     )

@@ -53,12 +53,12 @@ from ..proof.kernel import Theorem, apply, assume, cancel, chain, combine, cut, 
 from ..proof.propositions import Equal, Less, Proposition
 from ..proof.search import absurd, given
 from ..symbols import (
+    Delta_2,
     G,
     L,
     P,
     S_g,
     X,
-    Delta_2,
     classes,
     clip_1,
     clip_scale,

@@ -14,10 +14,10 @@ from sympy import Expr, Integer, S
 
 from ...meaning import Asks, Quantity
 from ...symbols import (
+    Delta_2,
     G,
     P,
     X,
-    Delta_2,
     clip_1,
     clip_scale,
     coefficient_1,
@@ -38,7 +38,6 @@ from ...symbols import (
     inner_11,
     inner_12,
     inner_22,
-    lower_1,
     noise_1,
     norm_2,
     order,
