@@ -105,7 +105,9 @@ def lipschitz_losses() -> Theorem:
     constant = undisplay(LONGEST)
     bound = combine(gradient_bound().proposition.left, constant**2, (S.One, gradient_bound()))  # type: ignore[attr-defined]
     positive = kernel.loosen(kernel.positive(constant))
-    return kernel.named(apply(gradient_norm, kernel.loosen(bound), positive, put={factor: constant, **LETTERS}), "losses are Lipschitz")
+    return kernel.named(
+        apply(gradient_norm, kernel.loosen(bound), positive, put={factor: constant, **LETTERS}), "losses are Lipschitz"
+    )
 
 
 @cache
@@ -317,16 +319,13 @@ RUN, NORMALISED = Descent(BATCHES, NOISE), OnNormalised(BATCHES, NOISE)
 
 
 def _for_softmax(theorem: Theorem) -> Theorem:
-    """A theorem about λ-strongly convex, β-smooth losses with β = (L² + 1)/2 + λ: what it asks of β, the step allows."""
+    """A theorem about λ-strongly convex, β-smooth losses, for β = (L² + 1)/2 + λ: what it asks of β the step allows."""
     smooth = SMOOTHNESS + lam
-    found = substitute(theorem, {beta: smooth})
-    asked = (
-        kernel.positive(lam),
-        combine(lam, smooth, (SMOOTHNESS,)),
-        combine(eta, 2 / (lam + smooth), (S.One, given(STEP_SIZE))),
-    )
-    needed = {each.proposition for each in map(given, STRONGLY_CONVEX)} & set(theorem.hypotheses)
-    return cut(found, *(each for each, was in zip(asked, STRONGLY_CONVEX, strict=True) if given(was).proposition in needed))
+    order = combine(lam, smooth, (SMOOTHNESS,))
+    size = combine(eta, 2 / (lam + smooth), (S.One, given(STEP_SIZE)))
+    asked = zip(map(given, STRONGLY_CONVEX), (kernel.positive(lam), order, size), strict=True)
+    met = [lemma for was, lemma in asked if was.proposition in theorem.hypotheses]
+    return cut(substitute(theorem, {beta: smooth}), *met)
 
 
 def _without_normalising() -> Theorem:

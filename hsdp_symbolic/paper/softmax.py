@@ -13,7 +13,6 @@ from sympy import Expr, Integer, Or, Rational, S, sqrt
 
 from ..proof import kernel
 from ..proof.facts.regression import (
-    AT,
     BENT,
     BENT_CHANGE,
     BENT_FORM,
@@ -22,6 +21,7 @@ from ..proof.facts.regression import (
     PLAIN,
     PLAIN_CHANGE,
     RESIDUAL,
+    At,
     Clipped,
     Jacobian,
     Softmax,
@@ -110,16 +110,16 @@ LETTERS = {count: classes, features_1: L, clip_1: CLIP, decay_1: lam}
 
 def _here(proposition: Proposition) -> Theorem:
     """What facts say of any model, assumed of ours."""
-    change = {symbol: value for symbol, value in LETTERS.items()}
-    return assume(
-        proposition.changed(lambda part: part.subs(change) if isinstance(part, Expr) else part)  # type: ignore[arg-type]
-    )
+    return assume(proposition.changed(lambda part: part.subs(LETTERS) if isinstance(part, Expr) else part))
+
+
+_POINT = At(MODEL, p_own, p_squares, norm_2)
 
 
 @cache
 def point() -> Theorem:
     """The parameters and the record at hand."""
-    return _here(Somewhere(AT))
+    return assume(Somewhere(_POINT))
 
 
 @cache
@@ -212,9 +212,7 @@ def plain_bounds() -> tuple[Theorem, Theorem, Theorem]:
     positive = chain(_variance_of(vectors, S.One, S.Zero), combine(w_variance, w_variance))
     half = _variance_of(vectors, S.One, S.Zero, variance_half())
     size = apply(plain_norm, plain())
-    smooth = combine(
-        w_variance, SMOOTHNESS * Delta_2, (S.One, half), (HALF, size), (HALF * Delta_2, norm)
-    )
+    smooth = combine(w_variance, SMOOTHNESS * Delta_2, (S.One, half), (HALF, size), (HALF * Delta_2, norm))
     # 0 ≤ Var(½w − t) and Var(t) ≤ ½‖t‖²: ‖t‖² ≤ ½·Var(w)
     least, most = _variance_of(vectors, HALF, Integer(-1)), _variance_of(vectors, S.Zero, S.One, variance_half())
     change = combine(t_squares, w_variance / 2, (Integer(2), least), (Integer(2), most))
@@ -226,7 +224,7 @@ def plain_bounds() -> tuple[Theorem, Theorem, Theorem]:
 def bent_bounds(most: Expr) -> tuple[Theorem, Theorem]:
     """Where it is clipped: ⟨Δ, AΔ⟩ ≥ −(most/8)‖Δ‖² and ‖AΔ‖² ≤ most²‖Δ‖², if T ⪯ M with s·M·‖x̄‖² = most."""
     M = most / (clip_scale * norm_2)
-    at_most = assume(VarianceAtMost(point().proposition.at, M))
+    at_most = assume(VarianceAtMost(_POINT, M))
     vectors, change = apply(bent_vectors, bent()), apply(bent_change, bent())
     size = apply(bent_norm, bent())
     # M·(T − T²/M) = T(M − T)T/M + (M − T)T(M − T)/M, at v̂: Cov(û, v̂)² ≤ Var(v̂)·(M − Var(v̂))
@@ -245,9 +243,7 @@ def bent_bounds(most: Expr) -> tuple[Theorem, Theorem]:
     # 0 ≤ Var(Mw − t), Var(w) ≤ M‖w‖² and Var(t) ≤ M‖t‖²: ‖t‖² ≤ M²‖w‖²
     least = _variance_of(change, M, Integer(-1))
     own, other = (_variance_of(change, *weights, at_most) for weights in ((S.One, S.Zero), (S.Zero, S.One)))
-    squares = combine(
-        t_squares, M**2 * (w_along**2 + w_across**2), (1 / M, least), (M, own), (1 / M, other)
-    )
+    squares = combine(t_squares, M**2 * (w_along**2 + w_across**2), (1 / M, least), (M, own), (1 / M, other))
     moved = combine(
         BENT_CHANGE, most**2 * Delta_2, (clip_scale**2 * norm_2, squares), (clip_scale**2 * norm_2 * M**2, size)
     )
@@ -315,8 +311,13 @@ def never_clipped() -> tuple[Theorem, Theorem]:
 
 def bent_cases(wanted: Expr) -> Theorem:
     """0 ≤ wanted where the gradient is clipped, for two classes (it is 0 there) or if it never is."""
-    by_classes = combine(S.Zero, wanted, (wanted.subs(dict.fromkeys((cov_uv, cov_vv, t_squares), 0)),), by=two_classes_flat())
-    proofs = {given(TWO_CLASSES).proposition: by_classes, given(NEVER_CLIPS).proposition: absurd(*never_clipped(), S.Zero, wanted)}
+    by_classes = combine(
+        S.Zero, wanted, (wanted.subs(dict.fromkeys((cov_uv, cov_vv, t_squares), 0)),), by=two_classes_flat()
+    )
+    proofs = {
+        given(TWO_CLASSES).proposition: by_classes,
+        given(NEVER_CLIPS).proposition: absurd(*never_clipped(), S.Zero, wanted),
+    }
     either = given(CLIPPING_KEEPS_CONVEX)
     return kernel.each_case(either, *(proofs[each] for each in either.proposition.cases))  # type: ignore[attr-defined]
 
@@ -324,7 +325,7 @@ def bent_cases(wanted: Expr) -> Theorem:
 def everywhere(
     coefficients: tuple[Expr, Expr, Expr], plain_: Callable[[Expr], Theorem], bent_: Callable[[Expr], Theorem]
 ) -> Theorem:
-    """0 ≤ k₁‖Δ‖² + k₂⟨Δ, AΔ⟩ + k₃‖AΔ‖² everywhere, from proofs for where the gradient is clipped and where it is not."""
+    """0 ≤ k₁‖Δ‖² + k₂⟨Δ, AΔ⟩ + k₃‖AΔ‖² everywhere, from proofs where the gradient is not clipped and where it is."""
     direction = assume(Jacobian(GRADIENT, X, P, G))
     put = {**LETTERS, **dict(zip((coefficient_1, coefficient_2, coefficient_3), coefficients, strict=True))}
     wanted = [each.right.subs(put, simultaneous=True) for each in clipped_or_not.premises[1:]]  # type: ignore[attr-defined]

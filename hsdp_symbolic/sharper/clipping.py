@@ -89,7 +89,11 @@ def _sum(left: Expr, right: Expr, values: list[Theorem], known: list[Theorem]) -
     """left ≤ right, where some of the known inequalities (and 2C/‖x‖) add up to the difference."""
     meant = {each.proposition.left: each.proposition.right for each in values}  # type: ignore[attr-defined]
     rises, *places = known
-    terms: list[tuple[kernel.Factor, ...]] = [(S.One, rises), *((1 / radius, each) for each in places), (2 * C / radius,)]
+    terms: list[tuple[kernel.Factor, ...]] = [
+        (S.One, rises),
+        *((1 / radius, each) for each in places),
+        (2 * C / radius,),
+    ]
     for some in chain.from_iterable(combinations(terms, size) for size in range(len(terms) + 1)):
         total = sum((_value(each) for each in some), S.Zero)
         if expand((right - left).subs(meant) - total) == 0:
@@ -101,7 +105,7 @@ def _value(term: tuple[kernel.Factor, ...]) -> Expr:
     """What a term stands for."""
     found = S.One
     for each in term:
-        found *= each.proposition.right - each.proposition.left if isinstance(each, Theorem) else each  # type: ignore[attr-defined]
+        found *= each.proposition.right - each.proposition.left if isinstance(each, Theorem) else each
     return found
 
 
@@ -120,9 +124,7 @@ def _smooth(value: Expr) -> Theorem:
     steep, norm, score = (apply(each, points) for each in (slope_lipschitz, input_norm, score_norm))
     change = (clipped_2 - clipped_1) * d_score
     convex = combine(S.Zero, change, (d_score, rise))
-    smooth = combine(
-        change, value * X, (d_score, less), (d_score, steep), (kappa, score), (kappa * X, norm)
-    )
+    smooth = combine(change, value * X, (d_score, less), (d_score, steep), (kappa, score), (kappa * X, norm))
     return apply(clipped_convex, convex, smooth, put={factor: value, **LETTERS, C: C})
 
 

@@ -1,4 +1,4 @@
-"""Losses φ(x·θ) of one score: what convexity and a Lipschitz derivative of φ mean at two points, and what clipping does.
+"""Losses φ(x·θ) of one score: convexity of φ and a Lipschitz derivative, at two points, and what clipping does.
 
 The gradient is φ'(x·θ)·x, so its direction does not depend on θ, and clipping it changes φ' only.
 """

@@ -90,7 +90,7 @@ class At(Term):
     own: Expr
     squares: Expr
     norm: Expr
-    words = "{model}, where the true class has probability {own}, squared probabilities add up to {squares} and ‖x̄‖² is {norm}"
+    words = "{model}, where the true class has probability {own}, all squared add up to {squares}, and ‖x̄‖² is {norm}"
 
 
 @dataclass(frozen=True)
@@ -168,7 +168,7 @@ class VarianceAtMost(Proposition):
 
 @dataclass(frozen=True)
 class Unclipped(Proposition):
-    """In some direction Δ, where the gradient is not clipped: ‖Δ‖², ‖w‖², wᵀTw, and ‖t‖² and variance of t = Tw."""
+    """In some direction Δ, of the gradient as it is, not clipped: ‖Δ‖², ‖w‖², wᵀTw, ‖t‖² and variance of t = Tw."""
 
     at: At | Anything
     size: Expr
@@ -176,7 +176,10 @@ class Unclipped(Proposition):
     variance: Expr
     moved: Expr
     moved_variance: Expr
-    words = "an unclipped gradient, in a direction with ‖Δ‖² = {size}; w: {squares}, {variance}; Tw: {moved}, {moved_variance}"
+    words = (
+        "a gradient that is not clipped, in a direction with ‖Δ‖² = {size}; w: {squares}, {variance}; "
+        "Tw: {moved}, {moved_variance}"
+    )
 
 
 @dataclass(frozen=True)
@@ -352,9 +355,7 @@ MOMENTS = Moments(AT, w_squares, w_mean, w_mean_square, w_max, w_min, w_bar, w_o
 ANY_MOMENTS = Moments(ANY_AT, w_squares, w_mean, w_mean_square, w_max, w_min, w_bar, w_own)
 TWO = Vectors(ANY_AT, inner_11, inner_12, inner_22, cov_11, cov_12, cov_22)
 PLAIN = Unclipped(AT, Delta_2, w_squares, w_variance, t_squares, t_variance)
-BENT = WhereClipped(
-    AT, clip_1, Delta_2, w_along, w_across, cov_uu, cov_uv, cov_vv, t_squares, t_variance, clip_scale
-)
+BENT = WhereClipped(AT, clip_1, Delta_2, w_along, w_across, cov_uu, cov_uv, cov_vv, t_squares, t_variance, clip_scale)
 RESIDUAL = p_squares - 2 * p_own + 1
 """‖p − y‖²."""
 _ALONG = w_along * cov_uu + w_across * cov_uv  # ûᵀTw
@@ -502,7 +503,7 @@ clipped_or_not = Fact(
         AtMost(S.Zero, _linear(Delta_2, BENT_PRODUCT, BENT_CHANGE)),
     ),
     AtMost(S.Zero, _linear(X, P, G)),
-    "AΔ is (Tw)x̄ᵀ or, clipped, s·((I − ûûᵀ)Tw)x̄ᵀ; g₀ is differentiable where the gradient is not as long as the clip norm",
+    "AΔ is (Tw)x̄ᵀ or, where the gradient is longer than the clip norm, s·((I − ûûᵀ)Tw)x̄ᵀ",
     eigen=tuple(dict.fromkeys((*_PLAIN_HERE, *_BENT_HERE))),
     under=(Somewhere(AT), PLAIN, BENT),
 )
