@@ -209,7 +209,7 @@ def _variance_of(vectors: Theorem, first: Expr, second: Expr, at_most: Theorem |
 def plain_bounds() -> tuple[Theorem, Theorem, Theorem]:
     """Where the gradient is not clipped: 0 ≤ ⟨Δ, AΔ⟩ ≤ β‖Δ‖² and ‖AΔ‖² ≤ β⟨Δ, AΔ⟩, β = (L² + 1)/2."""
     vectors, norm = apply(plain_vectors, plain()), apply(feature_norm, point())
-    positive = chain(_variance_of(vectors, S.One, S.Zero), combine(w_variance, w_variance))
+    positive = _variance_of(vectors, S.One, S.Zero)
     half = _variance_of(vectors, S.One, S.Zero, variance_half())
     size = apply(plain_norm, plain())
     smooth = combine(w_variance, SMOOTHNESS * Delta_2, (S.One, half), (HALF, size), (HALF * Delta_2, norm))
@@ -217,7 +217,11 @@ def plain_bounds() -> tuple[Theorem, Theorem, Theorem]:
     least, most = _variance_of(vectors, HALF, Integer(-1)), _variance_of(vectors, S.Zero, S.One, variance_half())
     change = combine(t_squares, w_variance / 2, (Integer(2), least), (Integer(2), most))
     firm = combine(PLAIN_CHANGE, SMOOTHNESS * w_variance, (norm_2, change), (HALF, norm, positive))
-    return positive, smooth, firm
+    return (
+        kernel.named(positive, "not clipped: 0 ≤ ⟨Δ, AΔ⟩"),
+        kernel.named(smooth, "not clipped: ⟨Δ, AΔ⟩ ≤ β‖Δ‖²"),
+        kernel.named(firm, "not clipped: ‖AΔ‖² ≤ β⟨Δ, AΔ⟩"),
+    )
 
 
 @cache
@@ -247,7 +251,10 @@ def bent_bounds(most: Expr) -> tuple[Theorem, Theorem]:
     moved = combine(
         BENT_CHANGE, most**2 * Delta_2, (clip_scale**2 * norm_2, squares), (clip_scale**2 * norm_2 * M**2, size)
     )
-    return product, moved
+    return (
+        kernel.named(product, "clipped: ⟨Δ, AΔ⟩ is at least −1/8 of the bound on ‖A‖"),
+        kernel.named(moved, "clipped: the bound on ‖A‖"),
+    )
 
 
 @cache
