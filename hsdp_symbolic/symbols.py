@@ -251,11 +251,11 @@ inner_11, inner_12, inner_22, cov_11, cov_12, cov_22, weight_1, weight_2 = (
 )
 y_1, y_2, v_1, v_2 = (Symbol(name, real=True) for name in ("y_1", "y_2", "v_1", "v_2"))
 # What facts about regression are stated in.
-features_1, clip_1, decay_1, step_1, coefficient_1, coefficient_2, coefficient_3, lower_1, upper_1, kappa_1 = (
+features_1, clip_1, decay_1, step_1, coefficient_1, coefficient_2, coefficient_3, upper_1, kappa_1 = (
     Symbol(name, real=True)
     for name in (
         *("features_1", "clip_1", "decay_1", "step_1", "coefficient_1", "coefficient_2", "coefficient_3"),
-        *("lower_1", "upper_1", "kappa_1"),
+        *("upper_1", "kappa_1"),
     )
 )
 bias_1 = Symbol("bias_1", integer=True)
@@ -298,7 +298,6 @@ TEX |= {
     coefficient_1: "k_X",
     coefficient_2: "k_P",
     coefficient_3: "k_G",
-    lower_1: r"\lambda_0",
     upper_1: r"\beta_0",
     kappa_1: r"\kappa_1",
     bias_1: r"b_x",
