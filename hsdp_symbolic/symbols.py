@@ -248,3 +248,81 @@ slope_z, later_s, little, noise_more = (
 )
 TEX |= {spread_0: "V_0", slope_z: "z", later_s: "s", little: "x", noise_more: "v"}
 FUNCTIONS_TEX |= {renyi_at: "R", ratio_at: "h"}
+
+# Softmax regression at a point: the probability of the true class, the sum of all squared, the features' norm squared.
+p_own, norm_2 = Symbol("p_own", positive=True), Symbol("norm_2", positive=True)
+p_squares = Symbol("p_squares", nonnegative=True)
+# How scores change in a direction: a vector with a number for each class, its squares and its mean and variance.
+Delta_2, w_squares, t_squares = (Symbol(name, nonnegative=True) for name in ("Delta_2", "w_squares", "t_squares"))
+w_mean, w_mean_square, w_own, w_variance, t_variance = (
+    Symbol(name, real=True) for name in ("w_mean", "w_mean_square", "w_own", "w_variance", "t_variance")
+)
+# The same where the gradient is clipped: the vector's parts along p − y and across it, and what clipping multiplies by.
+w_along, w_across, cov_uu, cov_uv, cov_vv = (
+    Symbol(name, real=True) for name in ("w_along", "w_across", "cov_uu", "cov_uv", "cov_vv")
+)
+clip_scale = Symbol("clip_scale", positive=True)
+# Two vectors: inner products, covariances, and a combination of the two.
+inner_11, inner_12, inner_22, cov_11, cov_12, cov_22, weight_1, weight_2 = (
+    Symbol(name, real=True)
+    for name in ("inner_11", "inner_12", "inner_22", "cov_11", "cov_12", "cov_22", "weight_1", "weight_2")
+)
+y_1, y_2, v_1, v_2 = (Symbol(name, real=True) for name in ("y_1", "y_2", "v_1", "v_2"))
+# What facts about regression are stated in.
+features_1, clip_1, decay_1, step_1, coefficient_1, coefficient_2, coefficient_3, upper_1, kappa_1 = (
+    Symbol(name, real=True)
+    for name in (
+        *("features_1", "clip_1", "decay_1", "step_1", "coefficient_1", "coefficient_2", "coefficient_3"),
+        *("upper_1", "kappa_1"),
+    )
+)
+bias_1 = Symbol("bias_1", integer=True)
+# A loss of one score at two points: by how much the score differs, slopes before and after clipping.
+d_score = Symbol("d_score", nonnegative=True)
+slope_1, slope_2, clipped_1, clipped_2 = (
+    Symbol(name, real=True) for name in ("slope_1", "slope_2", "clipped_1", "clipped_2")
+)
+root = Symbol("root", positive=True)
+TEX |= {
+    p_own: "p_y",
+    norm_2: r"\lVert\bar{x}\rVert^2",
+    p_squares: r"\lVert p\rVert^2",
+    Delta_2: r"\lVert\Delta\rVert^2",
+    w_squares: r"\lVert w\rVert^2",
+    t_squares: r"\lVert t\rVert^2",
+    w_mean: r"\mathrm{E}w",
+    w_mean_square: r"\mathrm{E}w^2",
+    w_own: "w_y",
+    w_variance: r"\mathrm{Var}(w)",
+    t_variance: r"\mathrm{Var}(t)",
+    w_along: "w_u",
+    w_across: "w_v",
+    cov_uu: r"\mathrm{Var}(u)",
+    cov_uv: r"\mathrm{Cov}(u,v)",
+    cov_vv: r"\mathrm{Var}(v)",
+    clip_scale: "s_C",
+    inner_11: r"\langle x_1,x_1\rangle",
+    inner_12: r"\langle x_1,x_2\rangle",
+    inner_22: r"\langle x_2,x_2\rangle",
+    cov_11: r"\mathrm{Var}(x_1)",
+    cov_12: r"\mathrm{Cov}(x_1,x_2)",
+    cov_22: r"\mathrm{Var}(x_2)",
+    weight_1: "k_1",
+    weight_2: "k_2",
+    features_1: "L_x",
+    clip_1: "C_1",
+    decay_1: r"\lambda_1",
+    step_1: r"\eta_1",
+    coefficient_1: "k_X",
+    coefficient_2: "k_P",
+    coefficient_3: "k_G",
+    upper_1: r"\beta_0",
+    kappa_1: r"\kappa_1",
+    bias_1: r"b_x",
+    d_score: r"\delta",
+    slope_1: r"f_1'",
+    slope_2: r"f_2'",
+    clipped_1: r"\bar{f}_1",
+    clipped_2: r"\bar{f}_2",
+    root: "s_r",
+}

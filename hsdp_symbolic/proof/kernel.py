@@ -265,11 +265,16 @@ def also(theorem: Theorem, *others: Theorem) -> Concluded:
 
 @rule
 def cut(theorem: Theorem, *lemmas: Theorem) -> Concluded:
-    """Without the hypotheses that the lemmas prove; what these rest on comes in their place. a < b proves a ≤ b."""
+    """Without the hypotheses that the lemmas prove; what these rest on comes in their place. a < b proves a ≤ b.
+
+    a = b proves that a is short for b, which says no more; so a definition goes once a value was put for its symbol.
+    """
     kept = list(theorem.hypotheses)
     for lemma in lemmas:
         found = lemma.proposition
         proved = [found, AtMost(found.left, found.right)] if isinstance(found, Less) else [found]
+        if isinstance(found, Equal):
+            proved.append(Abbreviation(found.left, found.right))  # type: ignore[arg-type]
         _require(any(each in theorem.hypotheses for each in proved), f"not among the hypotheses: {found}")
         kept = [each for each in kept if each not in proved]
     return Concluded(theorem.proposition, _union([kept, *(each.hypotheses for each in lemmas)]))
@@ -340,17 +345,18 @@ def cancel(left: Expr, right: Expr, *nonzero: Theorem, by: Sequence[Theorem] = (
 
 def _check_equal(left: Expr, right: Expr, nonzero: Sequence[Theorem], by: Sequence[Theorem]) -> None:
     meanings = [(_left(each), _right(each)) for each in by]
+    varied = _varied(left) | _varied(right)
     for each, (short, _) in zip(by, meanings, strict=True):
         is_definition = isinstance(each.proposition, Equal) and isinstance(short, Symbol | BoundFunction)
         _require(is_definition, f"{each.proposition} does not say what a symbol or function is")
-        _refuse_restricted(each, _varied(left) | _varied(right))
+        _refuse_restricted(each, varied)
 
     def spelled(expr: Expr) -> Expr:
         return expr.subs(meanings)
 
     known = [spelled(_positive_part(each)) for each in nonzero]
     for each in nonzero:
-        _refuse_restricted(each, bound)
+        _refuse_restricted(each, varied)
 
     def closes(node: Expr) -> bool:
         """A function is written out only where that divides by nothing that may be 0."""

@@ -10,7 +10,7 @@ from sympy import Expr, S, Symbol
 from sympy.core.relational import Relational
 
 from ..functions.geometric import GeometricSum
-from ..symbols import ABBREVIATIONS, N, b, n, whole
+from ..symbols import ABBREVIATIONS, N, b, n, s, whole
 from . import kernel
 from .kernel import Theorem
 from .propositions import Abbreviation, Anything, AtMost, Less, Proposition, proposition_of
@@ -161,6 +161,17 @@ def on(expr: Expr, domain: Mapping[Symbol, tuple[Expr, Symbol, Expr, Theorem]]) 
         read,
         kernel.cancel(read.proposition.right, expr, *ranges),  # type: ignore[attr-defined]
     )
+
+
+def absurd(positive_: Theorem, not_positive: Theorem, left: Expr, right: Expr) -> Theorem:
+    """left ≤ right, from 0 < x and x ≤ 0 together: from what cannot be, anything follows.
+
+    s·x is ((s + 1)²·x + (s − 1)²·(−x))/4, so at least 0 for every s; take s = (right − left)/x.
+    """
+    x = positive_.proposition.right  # type: ignore[attr-defined]
+    every = kernel.combine(left, left + s * x, ((s + 1) ** 2 / 4, positive_), ((s - 1) ** 2 / 4, not_positive))
+    found = kernel.substitute(every, {s: (right - left) / x})
+    return kernel.chain(found, kernel.cancel(found.proposition.right, right, positive_))  # type: ignore[attr-defined]
 
 
 @cache

@@ -20,6 +20,8 @@ PARTS = (
     "conversion",
     "drift",
     "diffusion",
+    "regression",
+    "clipping",
 )
 
 
