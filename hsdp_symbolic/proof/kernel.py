@@ -355,8 +355,8 @@ def _check_equal(left: Expr, right: Expr, nonzero: Sequence[Theorem], by: Sequen
         return expr.subs(meanings)
 
     known = [spelled(_positive_part(each)) for each in nonzero]
-    for each in nonzero:
-        _refuse_restricted(each, varied)
+    for each in nonzero:  # what holds at a point holds near it, y < z being open: derivatives need no more
+        _refuse_restricted(each, _bound_names(left) | _bound_names(right))
 
     def closes(node: Expr) -> bool:
         """A function is written out only where that divides by nothing that may be 0."""
@@ -713,8 +713,13 @@ def _refuse_restricted(equality: Theorem, bound: set[Symbol]) -> None:
     _require(not restricted, f"{restricted} is restricted, and bound in what is rewritten")
 
 
-def _refuse_capture(part: Basic, *puts: Mapping[Any, Any]) -> None:
-    """Refuse a change of a name that is bound, or a value that holds one; for functions, one differentiated by, too."""
+def _refuse_capture(part: Basic, *puts: Mapping[Any, Any], ranges: Sequence[Theorem] = ()) -> None:
+    """Refuse a change of a name that is bound, or a value that holds one; for functions, one differentiated by, too.
+
+    A function that is differentiated is smooth: roots and logarithms are of what is positive, as is seen or as `ranges`
+    say.
+    """
+    positive_ = [_right(each) - _left(each) for each in ranges if isinstance(each.proposition, Less)]
     bound, varied = _bound_names(part), _varied(part)
     for put in puts if varied else ():
         numbers = {symbol: value for symbol, value in put.items() if isinstance(symbol, Symbol)}
@@ -723,19 +728,21 @@ def _refuse_capture(part: Basic, *puts: Mapping[Any, Any]) -> None:
         within = _free(value for symbol, value in put.items() if isinstance(symbol, UndefinedFunction))
         _require(not varied & within, f"{varied & within} is not constant in {part}")
         functions = [value for symbol, value in put.items() if isinstance(symbol, UndefinedFunction)]
-        smooth = all(_is_smooth(value.expr) for value in functions)
+        smooth = all(_is_smooth(value.expr, positive_) for value in functions)
         _require(smooth or not part.has(Derivative), "what is differentiated must be smooth")
 
 
 _SMOOTH = (Add, Mul, Pow, exp, log, AppliedUndef, Derivative, Symbol, Number, Tuple)
 
 
-def _is_smooth(expr: Expr) -> bool:
+def _is_smooth(expr: Expr, positive_: Sequence[Expr]) -> bool:
     """Whether an expression is seen to have all derivatives, as unknown functions have."""
     for node in preorder_traversal(expr):
         is_root = isinstance(node, Pow) and not (node.exp.is_integer and node.exp.is_nonnegative)
-        if (is_root or isinstance(node, log)) and sign(node.args[0]) is not Sign.POSITIVE:
-            return False
+        if is_root or isinstance(node, log):
+            within = node.args[0]
+            if sign(within) is not Sign.POSITIVE and not any(is_zero(within - each) for each in positive_):
+                return False
         if not isinstance(node, _SMOOTH):
             return False
     return True
@@ -893,13 +900,13 @@ def apply(
         _match(template, premise.proposition, binding, fact)
     _check_put(binding, (*premises, *ranges))
     for part in (each for where in (*fact.premises, *fact.under, fact.conclusion) for each in where.expressions()):
-        _refuse_capture(part, binding)
+        _refuse_capture(part, binding, ranges=(*premises, *ranges))
     change = _replacer(binding)
     for template, premise in zip(fact.premises, premises, strict=True):
         wanted = template.changed(change)
         _require(premise.proposition == wanted, f"{fact.name} asks for: {wanted}; given: {premise.proposition}")
     assumed = [each.changed(change) for each in fact.under]
-    used = [each.hypotheses for each in ranges]
+    used = [tuple(each for each in one.hypotheses if not (fact.eigen and each in assumed)) for one in ranges]
     for template, premise in zip(fact.premises, premises, strict=True):
         general = not fact.eigen or not _mentioned(template).isdisjoint(fact.eigen)
         used.append(tuple(each for each in premise.hypotheses if not (general and each in assumed)))
