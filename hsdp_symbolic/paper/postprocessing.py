@@ -112,7 +112,10 @@ def information_lower_bound() -> Statement:
     return Statement(
         label="lem:i_by_e_lower",
         kind="lemma",
-        assumes=("ν satisfies a log-Sobolev inequality with constant c; μ and ν have smooth densities",),
+        assumes=(
+            "μ and ν satisfy a log-Sobolev inequality with constant c; they have smooth densities, and R_α and I_α are "
+            "finite at every order, in both directions",
+        ),
         title="Fisher-type information against the divergence",
         where="Lemma D.1 (Appendix D)",
         says="Lower bound on I_α/E_α for laws with LSI constant c, given R_α and its derivative in the order.",
@@ -160,7 +163,10 @@ def diffusion_rate() -> Statement:
     return Statement(
         label="lem:post_proc",
         kind="lemma",
-        assumes=("μ and ν satisfy a log-Sobolev inequality with constant c; the map is L-Lipschitz",),
+        assumes=(
+            "μ and ν satisfy a log-Sobolev inequality with constant c; the map is L-Lipschitz; R_α of the mapped laws is "
+            "finite at every order, in both directions; t > 0",
+        ),
         title="Rate of the divergence under additive Gaussian noise",
         where="Lemma 3.1 (proof in Appendix D.1)",
         says="Upper bound on ∂R_α/∂t while Gaussian noise is added after an L-Lipschitz map.",
