@@ -164,8 +164,8 @@ def diffusion_rate() -> Statement:
         label="lem:post_proc",
         kind="lemma",
         assumes=(
-            "μ and ν satisfy a log-Sobolev inequality with constant c; the map is L-Lipschitz; R_α of the mapped laws is "
-            "finite at every order, in both directions; t > 0",
+            "μ and ν satisfy a log-Sobolev inequality with constant c; the map is L-Lipschitz; R_α of the mapped laws "
+            "is finite at every order, in both directions; t > 0",
         ),
         title="Rate of the divergence under additive Gaussian noise",
         where="Lemma 3.1 (proof in Appendix D.1)",
