@@ -5,9 +5,10 @@ The theorems behind them are derived in `paper.diffusion`; here they are read in
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 
-from sympy import Derivative, Eq, Piecewise, S
+from sympy import Derivative, Eq, Expr, Piecewise, S, Symbol
 
 from ..display import Dot, Over, Plus, times
 from ..proof import kernel
@@ -26,7 +27,6 @@ from ..proof.facts.diffusion import (
     information_at_least,
     known_divergence,
     known_slope,
-    noise_smooths,
     not_hit,
     rate_at_most,
 )
@@ -39,7 +39,6 @@ from ..proof.propositions import (
     Lipschitz,
     LogSobolevConstant,
     Mapped,
-    Noised,
     Pair,
     PerOrder,
 )
@@ -82,21 +81,21 @@ def _spread(pair: Pair | Anything) -> Theorem:
     return apply(inverse_of_constant, assume(LogSobolevConstant(pair, c)), kernel.positive(c))
 
 
-def _known(known: Known, dense: Theorem, time: dict[object, object], *ranges: Theorem) -> tuple[Theorem, Theorem]:
-    """R ≤ R_α and dR ≤ ∂_α R_α, as the letters say that they are equal."""
-    facts = (apply(fact, assume(known), dense, put=time, ranges=ranges) for fact in (known_divergence, known_slope))
+def _known(known: Known, put: Mapping[Symbol, Expr], *ranges: Theorem) -> tuple[Theorem, Theorem]:
+    """R ≤ R_α and dR ≤ ∂_α R_α, as the letters are said to be equal to these."""
+    facts = (apply(fact, assume(known), put=put, ranges=ranges) for fact in (known_divergence, known_slope))
     divergence, slope = (kernel.loosen(swap(each)) for each in facts)
     return divergence, slope
 
 
-_GIVEN = Known(PAIR, alpha, R, dR)
+_GIVEN = Known(HAVE_DENSITIES.divergence, alpha, R, dR)
 _LEAST = 2 * c / alpha**2 * (R + alpha * (alpha - 1) * dR)
 
 
 def _information() -> Theorem:
     """lem:i_by_e_lower, with R_α and its derivative as letters."""
     dense = assume(HAVE_DENSITIES)
-    divergence, slope = _known(_GIVEN, dense, {})
+    divergence, slope = _known(_GIVEN, {})
     found = combine(
         _LEAST,
         INFORMATION / MOMENT,
@@ -113,13 +112,16 @@ def information_lower_bound() -> Statement:
     return Statement(
         label="lem:i_by_e_lower",
         kind="lemma",
-        assumes=("ν satisfies a log-Sobolev inequality with constant c; μ and ν have smooth densities",),
+        assumes=(
+            "μ and ν satisfy a log-Sobolev inequality with constant c; they have smooth densities, and R_α and I_α are "
+            "finite at every order, in both directions",
+        ),
         title="Fisher-type information against the divergence",
         where="Lemma D.1 (Appendix D)",
         says="Lower bound on I_α/E_α for laws with LSI constant c, given R_α and its derivative in the order.",
         bounds=r"\frac{I_\alpha(\mu\Vert\nu)}{E_\alpha(\mu\Vert\nu)}",
         theorem=claimed(
-            InformationAtLeast(PAIR, alpha, _LEAST),
+            InformationAtLeast(PAIR, HAVE_DENSITIES.first, HAVE_DENSITIES.second, alpha, _LEAST),
             (ORDER,),
             (HAVE_DENSITIES, LogSobolevConstant(PAIR, c), _GIVEN),
             _information,
@@ -131,7 +133,7 @@ def information_lower_bound() -> Statement:
 
 _MAPPED = Mapped(_RUN)
 _FLOWS = Diffusing(_MAPPED, DIFFUSE.first, DIFFUSE.second, DIFFUSE.divergence)
-_GIVEN_AT = Known(Noised(_MAPPED, _SPEED * t), alpha, R, dR)
+_GIVEN_AT = Known(HAVE_DENSITIES.divergence.subs(tau, _SPEED * t), alpha, R, dR)
 _CONSTANT = 1 / (L**2 / c + _SPEED * t)
 """c_t: the log-Sobolev constant after the map and the noise."""
 _FASTEST = -_CONSTANT * 2 * sigma2 * (R / alpha + (alpha - 1) * dR)
@@ -143,8 +145,7 @@ def _rate() -> Theorem:
     flows, spread = assume(_FLOWS), after_map(_spread(_RUN), contracts(ANY, L))
     mapped = use(diffusion.rate(), flows, spread, put={PAIR: _MAPPED, spread_0: L**2 / c})
     here = substitute(mapped, {tau: _SPEED * t}, time)
-    dense = apply(noise_smooths, flows, put={tau: _SPEED * t}, ranges=[time])
-    divergence, slope = _known(_GIVEN_AT, dense, {tau: _SPEED * t}, time)
+    divergence, slope = _known(_GIVEN_AT, {tau: _SPEED * t}, time)
     worked = kernel.work_out(Derivative(renyi_at(alpha, _SPEED * t), t))
     bound = combine(
         worked.proposition.right,  # type: ignore[attr-defined]
@@ -162,13 +163,16 @@ def diffusion_rate() -> Statement:
     return Statement(
         label="lem:post_proc",
         kind="lemma",
-        assumes=("μ and ν satisfy a log-Sobolev inequality with constant c; the map is L-Lipschitz",),
+        assumes=(
+            "μ and ν satisfy a log-Sobolev inequality with constant c; the map is L-Lipschitz; R_α of the mapped laws "
+            "is finite at every order, in both directions; t > 0",
+        ),
         title="Rate of the divergence under additive Gaussian noise",
         where="Lemma 3.1 (proof in Appendix D.1)",
         says="Upper bound on ∂R_α/∂t while Gaussian noise is added after an L-Lipschitz map.",
         bounds=r"\frac{\partial}{\partial t} R_\alpha(p_t \Vert p_t')",
         theorem=claimed(
-            RateAtMost(_MAPPED, alpha, _SPEED, t, _FASTEST),
+            RateAtMost(_MAPPED, DIFFUSE.divergence, alpha, _SPEED, t, _FASTEST),
             (ORDER,),
             (Lipschitz(ANY, L), LogSobolevConstant(_RUN, c), _FLOWS, _GIVEN_AT),
             _rate,
@@ -214,8 +218,8 @@ def one_step() -> Statement:
         assumes=("both laws satisfy a log-Sobolev inequality with constant c; the update map is L-Lipschitz",),
         title="One noisy update",
         where="Lemma 3.2 (proof in Appendix D.2)",
-        says="R_α/α after one update, from a bound u on R_a/a before it at every order a; what counts is order α' where "
-        "the record is not in the batch (hit = 0), and α where it is (hit = 1).",
+        says="R_α/α after one update, from a bound u on R_a/a before it at every order a; what counts is order α' if "
+        "the record is not in the batch (hit = 0), and α if it is (hit = 1).",
         bounds=r"\frac{R_\alpha(\theta_k^{j+1}\Vert{\theta'}_k^{j+1})}{\alpha}",
         theorem=claimed(
             PerOrder(From(ANY, start, steps + 1), _AFTER),

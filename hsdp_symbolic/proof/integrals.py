@@ -10,8 +10,6 @@ converge say so.
 
 from __future__ import annotations
 
-from typing import Any
-
 from sympy import Derivative, Expr, Function, S, Symbol
 
 
@@ -35,8 +33,8 @@ class Integrated(Function):  # type: ignore[misc]
         return self.args[1]
 
     @property
-    def free_symbols(self) -> set[Any]:
-        found: set[Any] = self.integrand.free_symbols
+    def free_symbols(self) -> set[Symbol]:
+        found: set[Symbol] = self.integrand.free_symbols
         return found - {self.variable}
 
     @property
@@ -55,15 +53,8 @@ class Integrated(Function):  # type: ignore[misc]
 
 
 class Everywhere(Integrated):
-    """The integral over the whole space of what involves no coordinate."""
-
-    def _latex(self, printer: Any) -> str:
-        return rf"\int {printer.doprint(self.integrand)}\,d{printer.doprint(self.variable)}"
+    """The integral over the whole space of what involves no coordinate (if it does, the first is meant)."""
 
 
 class Coordinatewise(Integrated):
     """The sum, over all coordinates, of the integrals over the whole space; a derivative is by the coordinate."""
-
-    def _latex(self, printer: Any) -> str:
-        inner = printer.doprint(self.integrand)
-        return rf"\sum_{{coordinates}} \int {inner}\,d{printer.doprint(self.variable)}"

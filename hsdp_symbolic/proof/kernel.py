@@ -6,8 +6,9 @@ given and computes what follows, or raises `Refused`. Hypotheses and facts add u
 
 What a reader must believe: this module; `signs.py` and `algebra.py`, which see signs and equality (SymPy's expand,
 cancel, factor and derivatives are trusted there); what functions of the bounds say of themselves (closed form, sign,
-direction, defining equations: `functions/`); the facts (`facts/`), each with its reference. Everything else in this
-package looks for proofs and is believed by nobody: what it finds has to pass here.
+direction, defining equations: `functions/`); what an integral means (`integrals.py`), and that unknown functions are
+smooth; the facts (`facts/`), each with its reference. Everything else in this package looks for proofs and is believed
+by nobody: what it finds has to pass here.
 
 A quotient x/0 is taken for some real number of which nothing is known; whatever cancels a divisor asks for a proof that
 it is not 0.

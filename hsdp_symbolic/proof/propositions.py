@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from typing import ClassVar, Self
 
-from sympy import Basic, Eq, Expr, Float, Ge, Gt, Le, Lt, Or, Symbol, srepr
+from sympy import Basic, Eq, Expr, Float, Ge, Gt, Lambda, Le, Lt, Or, Symbol, srepr
 from sympy.core.relational import Relational
 
 from ..meaning import Asks, Neighbouring, Quantity, Scheme
@@ -90,6 +90,8 @@ def _said(part: object, form: Format) -> str:
         return part.said(form)
     if isinstance(part, tuple):
         return ", ".join(_said(each, form) for each in part)
+    if isinstance(part, Lambda):
+        return form(part.expr)  # a function reads as its value
     return form(part) if isinstance(part, Basic) else str(part)
 
 

@@ -95,40 +95,48 @@ class Converges(Proposition):
 
 @dataclass(frozen=True)
 class Known(Proposition):
-    """R_order between the laws, in the direction meant, is `divergence`, and its derivative by the order is `slope`."""
+    """A divergence, as a function of its order, has this value and this derivative at `order`."""
 
-    pair: Pair | Anything
+    divergence: Lambda
     order: Expr
-    divergence: Expr
+    value_there: Expr
     slope: Expr
-    words = "R_{order} is {divergence}, and ∂R/∂{order} is {slope}, for {pair}"
+    words = "{divergence} is {value_there} at order {order}, its derivative by the order is {slope}"
 
 
 @dataclass(frozen=True)
 class InformationAtLeast(Proposition):
-    """I_order/E_order of the laws, in the direction meant, is at least `ratio`."""
+    """I_order/E_order of the first density against the second, which are those of the laws, is at least `ratio`."""
 
     pair: Pair | Anything
+    first: Lambda
+    second: Lambda
     order: Expr
     ratio: Expr
     value_at = "ratio"
     relation = ">="
     quantity = Quantity.INFORMATION
-    words = "I/E at order {order} is at least {ratio}, for {pair}"
+    words = "the information I/E at order {order} is at least {ratio}, for {pair} with densities {first} and {second}"
 
 
 @dataclass(frozen=True)
 class RateAtMost(Proposition):
-    """∂R_order/∂t between the laws with N(0, speed·t·I) added is at most `rate`, at this `time`, if that is above 0."""
+    """∂/∂t of the divergence at this order, N(0, speed·t·I) being added to the laws, is at most `rate` at this `time`,
+    if that is above 0; `divergence` is a function of order and variance.
+    """
 
     pair: Pair | Anything
+    divergence: Lambda
     order: Expr
     speed: Expr
     time: Expr
     rate: Expr
     value_at = "rate"
     quantity = Quantity.DIVERGENCE_STEP
-    words = "∂R_{order}/∂{time} ≤ {rate}, for {pair} + N(0, {speed}·{time}), {time} > 0"
+    words = (
+        "at time {time} > 0 the divergence {divergence} at order {order} changes at a rate of at most {rate}, for "
+        "{pair} with noise whose variance grows at rate {speed}"
+    )
 
 
 @dataclass(frozen=True)
@@ -182,14 +190,14 @@ information_converges = Fact(
 known_divergence = Fact(
     "known_divergence",
     "",
-    (Known(PAIR, alpha, epsilon_1, epsilon_2), HAVE_DENSITIES),
+    (Known(HAVE_DENSITIES.divergence, alpha, epsilon_1, epsilon_2),),
     Equal(RENYI, epsilon_1),
-    "R_α is the number that is given",
+    "R_α is the number that it is said to be",
 )
 known_slope = Fact(
     "known_slope",
     "",
-    (Known(PAIR, alpha, epsilon_1, epsilon_2), HAVE_DENSITIES),
+    (Known(HAVE_DENSITIES.divergence, alpha, epsilon_1, epsilon_2),),
     Equal(Derivative(RENYI, alpha), epsilon_2),
     "so is its derivative by the order",
 )
@@ -197,14 +205,14 @@ information_at_least = Fact(
     "information_at_least",
     "",
     (HAVE_DENSITIES, AtMost(distance, INFORMATION / MOMENT)),
-    InformationAtLeast(PAIR, alpha, distance),
+    InformationAtLeast(PAIR, HAVE_DENSITIES.first, HAVE_DENSITIES.second, alpha, distance),
     "I_α is the integral of (p/p')^α·‖∇log(p/p')‖²·p'",
 )
 rate_at_most = Fact(
     "rate_at_most",
     "",
     (DIFFUSE, AtMost(Derivative(renyi_at(alpha, noise_2 * t), t), distance)),
-    RateAtMost(PAIR, alpha, noise_2, t, distance),
+    RateAtMost(PAIR, DIFFUSE.divergence, alpha, noise_2, t, distance),
     "R_α at time t is the divergence with noise of variance speed·t",
     under=(Less(S.Zero, t),),
 )

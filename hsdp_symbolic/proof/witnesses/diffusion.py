@@ -1,4 +1,4 @@
-"""Two Gaussians on a line, N(m, w₁ + s) and N(0, w₂ + s), while noise of variance s is added: every integral is a number.
+"""Two Gaussians on a line, N(m, w₁ + s) and N(0, w₂ + s), while noise of variance s is added: integrals are numbers.
 
 With w₁ ≠ w₂ nothing is attained by chance; with w₁ = w₂ the inequalities are attained.
 """
@@ -6,10 +6,10 @@ With w₁ ≠ w₂ nothing is attained by chance; with w₁ = w₂ the inequalit
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from mpmath import inf, mpf, quad
-from sympy import Expr, Float, Integer, Lambda, Rational, exp, lambdify, log, pi, sqrt
+from sympy import Expr, Float, Integer, Lambda, Rational, Symbol, exp, lambdify, log, pi, sqrt
+from sympy.core.function import UndefinedFunction
 
 from ...symbols import (
     a,
@@ -60,7 +60,7 @@ def _renyi(mean: Expr, first: Expr, second: Expr) -> Expr:
     return a * mean**2 / (2 * between) + log(between / (first ** (1 - a) * second**a)) / (2 * (1 - a))
 
 
-def _laws(mean: Expr, first: Expr, second: Expr) -> dict[Any, Lambda]:
+def _laws(mean: Expr, first: Expr, second: Expr) -> dict[UndefinedFunction, Lambda]:
     return {
         p_at: Lambda((theta, s), _normal(mean, first + s)),
         p_prime_at: Lambda((theta, s), _normal(Integer(0), second + s)),
@@ -68,7 +68,7 @@ def _laws(mean: Expr, first: Expr, second: Expr) -> dict[Any, Lambda]:
     }
 
 
-def _number(expr: Expr, laws: Mapping[Any, Lambda], at: Mapping[Any, Expr]) -> Expr:
+def _number(expr: Expr, laws: Mapping[UndefinedFunction, Lambda], at: Mapping[Symbol, Expr]) -> Expr:
     """The value of an expression of facts for these laws, its integrals done by quadrature."""
     for function, law in laws.items():
         expr = expr.replace(function, law)
@@ -81,7 +81,7 @@ def _number(expr: Expr, laws: Mapping[Any, Lambda], at: Mapping[Any, Expr]) -> E
     return expr.replace(lambda node: isinstance(node, Integrated), integrated).evalf()
 
 
-def _holds(found: Proposition, laws: Mapping[Any, Lambda], at: Mapping[Any, Expr]) -> bool:
+def _holds(found: Proposition, laws: Mapping[UndefinedFunction, Lambda], at: Mapping[Symbol, Expr]) -> bool:
     """Whether an equation or inequality holds, up to rounding."""
     if not isinstance(found, Equal | AtMost):
         raise TypeError(f"{found} compares no numbers")
