@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from sympy import Expr, Or, Symbol
+from sympy import Expr, Or, Piecewise, Symbol
 from sympy.core.relational import Relational
 
 from .. import symbols
 from ..display import undisplay
 from ..functions.interface import BoundFunction
 from ..meaning import Asks, Quantity, Released, Terms
-from .kernel import Refused, Theorem, cancel, closed, named, proof_of, rewrite, swap
+from .kernel import Refused, Theorem, cancel, closed, named, proof_of, rewrite, substitute, swap
 from .propositions import (
     Abbreviation,
     AtMost,
@@ -114,11 +114,13 @@ def printed(
 def _equal(
     value: Expr, meant: Expr, nonzero: Sequence[Theorem], by: Sequence[Theorem], read_by: Sequence[Theorem]
 ) -> Theorem:
-    """value = meant, parts of `meant` being read by equalities first."""
-    read = meant
+    """value = meant, parts of `meant` being read by equalities first; a distinction of cases in both is a letter."""
+    cases = sorted(value.atoms(Piecewise) & meant.atoms(Piecewise), key=str)[:1]
+    letter = dict.fromkeys(cases, symbols.cost_1)
+    read = meant.xreplace(letter)
     for each in read_by:
         read = read.xreplace({each.proposition.left: each.proposition.right})  # type: ignore[attr-defined]
-    found = cancel(value, read, *nonzero, by=by)
+    found = cancel(value.xreplace(letter), read, *nonzero, by=by)
     for each in reversed(read_by):
         found = rewrite(found, swap(each))
-    return found
+    return substitute(found, {symbols.cost_1: cases[0]}, *nonzero) if cases else found

@@ -29,11 +29,13 @@ from sympy import (
     Basic,
     Derivative,
     Dummy,
+    Eq,
     Expr,
     Float,
     Integer,
     Integral,
     Lambda,
+    Piecewise,
     Pow,
     S,
     Symbol,
@@ -433,6 +435,33 @@ def _right(theorem: Theorem) -> Expr:
 def _relation(theorem: Theorem) -> Proposition:
     _require(isinstance(theorem.proposition, Equal | AtMost | Less), f"{theorem.proposition} relates no numbers")
     return theorem.proposition
+
+
+@rule
+def squeeze(low: Theorem, high: Theorem) -> Concluded:
+    """a = b, from a ≤ b and b ≤ a."""
+    for each in (low, high):
+        _require(isinstance(each.proposition, AtMost), f"{each.proposition} is not of the form a ≤ b")
+    opposite = _left(low) == _right(high) and _right(low) == _left(high)
+    _require(opposite, f"{low.proposition} and {high.proposition} are not opposite")
+    return Concluded(Equal(_left(low), _right(low)))
+
+
+@rule
+def branch(expr: Expr, *theorems: Theorem) -> Concluded:
+    """A distinction of cases is its first case that holds: a = b holds by a theorem, and fails by a < b or b < a."""
+    _require(isinstance(expr, Piecewise), f"{expr} distinguishes no cases")
+    known = [each.proposition for each in theorems]
+    for value, condition in expr.args:
+        if condition == True:  # noqa: E712 — SymPy booleans
+            return Concluded(Equal(expr, value))
+        _require(isinstance(condition, Eq), f"{condition} is no equality")
+        a, b_ = condition.args
+        if Equal(a, b_) in known or Equal(b_, a) in known:
+            return Concluded(Equal(expr, value))
+        fails = Less(a, b_) in known or Less(b_, a) in known
+        _require(fails, f"nothing says whether {condition}")
+    raise Refused(f"no case of {expr} holds")
 
 
 @rule

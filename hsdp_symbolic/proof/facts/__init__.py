@@ -9,7 +9,17 @@ from importlib import import_module
 
 from ..kernel import Fact
 
-PARTS = ("definitions", "losses", "log_sobolev", "renyi", "mixtures", "epochs", "gaussian_laws", "conversion")
+PARTS = (
+    "definitions",
+    "losses",
+    "log_sobolev",
+    "renyi",
+    "mixtures",
+    "epochs",
+    "gaussian_laws",
+    "conversion",
+    "published",
+)
 
 
 def all_facts() -> dict[str, Fact]:

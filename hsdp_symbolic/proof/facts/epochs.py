@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sympy import Integer, S, binomial
 
+from ...meaning import Neighbouring
 from ...symbols import (
     b,
     cost_1,
@@ -42,6 +43,7 @@ from ..propositions import (
     OnceAnEpoch,
     PerOrder,
     Renyi,
+    StepsIndependent,
     Unused,
 )
 from .definitions import BATCHES, PAIR, RUN
@@ -116,10 +118,32 @@ drawn_by_itself = Fact(
     Renyi(_one_step(EachByItself(rate)), order, epsilon_1),
     "with Poisson sampling the chance is given",
 )
+drawn_each_time = Fact(
+    "drawn_each_time",
+    "",
+    (),
+    StepsIndependent(Descent(DrawnAfresh(rate), noise_1)),
+    "every step draws from all records",
+)
+drawn_by_itself_each_time = Fact(
+    "drawn_by_itself_each_time",
+    "",
+    (),
+    StepsIndependent(Descent(EachByItself(rate), noise_1)),
+    "every step draws from all records",
+)
+sampled_each_time = Fact(
+    "sampled_each_time",
+    "",
+    (),
+    StepsIndependent(Descent(EachByItself(rate), noise_1, Neighbouring.ADD_REMOVE)),
+    "every step draws from all records",
+)
 composition_at_one_order = Fact(
     "composition_at_one_order",
     MIRONOV,
     (
+        StepsIndependent(RUN),
         Less(S.One, order),
         Renyi(Every(RUN, steps), order, epsilon_1),
         Renyi(From(RUN, steps, Integer(1)), order, epsilon_2),
