@@ -56,8 +56,6 @@ from ..symbols import (
     alpha_minus_1,
     b,
     beta,
-    cost_1,
-    cost_2,
     count,
     epoch,
     eta,
@@ -190,29 +188,25 @@ def _final() -> Expr:
     return Piecewise((1, Eq(j0, N - 1)), (one_pass_cost(N - j0 - 1), True))
 
 
-def _with_last(part: Theorem, last: Expr, total: Theorem, chosen: Theorem, *nonzero: Theorem) -> Theorem:
-    """ε after K epochs, `part` being the last use and what follows; `chosen` says which case of `_final` this is."""
+def _with_last(part: Theorem, last: Expr, total: Theorem, case: Theorem, *nonzero: Theorem) -> Theorem:
+    """ε after K epochs, `part` being the last use and what follows; `case` says which one of `_final` this is."""
     before = substitute(_before_use(), {k: K - 1})
     found = rewrite(apply(composition, before, part), total)
     found = at_order(found, _composed(last), _strictly(two_batches()), *nonzero)
-    one, other = assume(AtMost(cost_1, cost_2)), {cost_1: last, cost_2: _final()}
-    more = loosen(
-        combine(_composed(cost_1), _composed(cost_2), (alpha * rho0, one), nonzero=[_strictly(two_batches())])
-    )
-    return weaken(found, cut(substitute(more, other, chosen, *nonzero), loosen(swap(chosen))))
+    return weaken(found, swap(kernel.branch(_composed(_final()), case)))
 
 
 def _balle_proof() -> Theorem:
     in_last = kernel.squeeze(given(BATCH), assume(AtMost(N - 1, j0)))
     only = substitute(one_use(), {start: N * (K - 1) + j0})
     ends = cancel(N * (K - 1) + j0 + 1, K * N, by=[in_last])
-    at_end = _with_last(only, S.One, ends, kernel.branch(_final(), in_last))
+    at_end = _with_last(only, S.One, ends, in_last)
 
     earlier = assume(Less(j0, N - 1))
     left = combine(S.One, N - j0 - 1, (S.One, kernel.next_whole(earlier)))
     part = substitute(one_pass(N - j0 - 1, left, combine(N - j0 - 1, N - 1, (j0,))), {k: K - 1})
     goes_on = cancel(N * (K - 1) + N, K * N)
-    before_end = _with_last(part, one_pass_cost(N - j0 - 1), goes_on, kernel.branch(_final(), earlier), _strictly(left))
+    before_end = _with_last(part, one_pass_cost(N - j0 - 1), goes_on, earlier, _strictly(left))
     return kernel.cases(at_end, cut(before_end, earlier))
 
 
@@ -311,18 +305,16 @@ def sampled_gaussian() -> Statement:
 @cache
 def log_of_mixture_at_least() -> Theorem:
     """p·x ≤ log(1 − p + p·e^x), for x ≥ 0 and 0 < p ≤ 1: both are 0 at x = 0, and the right side rises faster."""
-    share = 1 / (1 + X)
-    gap = log(1 - share + share * exp(t)) - share * t
+    gap = log(X + rate * exp(t)) - rate / (X + rate) * t
     slope = kernel.work_out(Derivative(gap, t))
     growing = kernel.work_out(Derivative(exp(t), t))
     grows = chain(kernel.positive(growing.proposition.right), swap(growing))  # type: ignore[attr-defined]
     above_one = substitute(kernel.rises(exp(t), t, loosen(grows), z), {t: Integer(0)})
-    faster = (X * share / (X + exp(t)), substitute(above_one, {z: t}))
+    faster = (X * rate / ((X + rate) * (X + rate * exp(t))), substitute(above_one, {z: t}))
     positive = combine(S.Zero, slope.proposition.right, faster)  # type: ignore[attr-defined]
     rising = substitute(kernel.rises(gap, t, loosen(chain(positive, swap(slope))), z), {t: Integer(0)})
-    room = combine(S.Zero, 1 / rate - 1, (1 / rate, assume(AtMost(rate, S.One))))
-    back = substitute(rising, {X: 1 / rate - 1}, room)
-    return combine(rate * z, log(1 - rate + rate * exp(z)), (S.One, back))
+    rest = combine(S.Zero, 1 - rate, (S.One, assume(AtMost(rate, S.One))))
+    return combine(rate * z, log(1 - rate + rate * exp(z)), (S.One, substitute(rising, {X: 1 - rate}, rest)))
 
 
 @cache

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from sympy import Expr, Integer, S, binomial, exp, log
+from sympy import Expr, Integer, S, exp, factorial, log
 
 from ..display import Dot, Over, Plus, times
 from ..functions.log_mix import LogMix
@@ -186,7 +186,7 @@ def _seen_steps(batches: Batches, one: Theorem, independent: Fact) -> Theorem:
 @cache
 def _without_replacement() -> Theorem:
     """One step whose batch is drawn without replacement."""
-    chance = kernel.work_out(binomial(n - 1, b - 1) / binomial(n, b))
+    chance = kernel.work_out(factorial(n - 1) * factorial(b) / (factorial(b - 1) * factorial(n)))
     return apply(drawn_or_not, chance, _mixed_step(DrawnAfresh(b / n)))
 
 

@@ -449,19 +449,30 @@ def squeeze(low: Theorem, high: Theorem) -> Concluded:
 
 @rule
 def branch(expr: Expr, *theorems: Theorem) -> Concluded:
-    """A distinction of cases is its first case that holds: a = b holds by a theorem, and fails by a < b or b < a."""
-    _require(isinstance(expr, Piecewise), f"{expr} distinguishes no cases")
-    known = [each.proposition for each in theorems]
-    for value, condition in expr.args:
+    """The same with distinctions of cases replaced by the first case that holds.
+
+    That is a condition a = b of which a theorem says so; one fails by a theorem a < b or b < a.
+    """
+    pieces = expr.atoms(Piecewise)
+    _require(bool(pieces), f"{expr} distinguishes no cases")
+    _require(not expr.has(Derivative, Integral, Lambda), f"{expr} looks at more than one value of its symbols")
+    for each in theorems:
+        _refuse_restricted(each, _bound_names(expr))
+    known = {each.proposition for each in theorems}
+    return Concluded(Equal(expr, expr.xreplace({piece: _case(piece, known) for piece in pieces})))
+
+
+def _case(piece: Piecewise, known: set[Proposition]) -> Expr:
+    """The first case that holds."""
+    for value, condition in piece.args:
         if condition == True:  # noqa: E712 — SymPy booleans
-            return Concluded(Equal(expr, value))
+            return value
         _require(isinstance(condition, Eq), f"{condition} is no equality")
-        a, b_ = condition.args
-        if Equal(a, b_) in known or Equal(b_, a) in known:
-            return Concluded(Equal(expr, value))
-        fails = Less(a, b_) in known or Less(b_, a) in known
-        _require(fails, f"nothing says whether {condition}")
-    raise Refused(f"no case of {expr} holds")
+        one, other = condition.args
+        if known & {Equal(one, other), Equal(other, one)}:
+            return value
+        _require(bool(known & {Less(one, other), Less(other, one)}), f"nothing says whether {condition}")
+    raise Refused(f"no case of {piece} holds")
 
 
 @rule

@@ -109,6 +109,8 @@ class Batches(Term):
     """Which steps use the record that the two datasets differ in. Steps are counted from 0."""
 
     scheme: ClassVar[Scheme] = Scheme.NONE
+    are_given: ClassVar[bool] = False
+    """Whether they are what they are: nothing is drawn."""
 
 
 @dataclass(frozen=True)
@@ -130,6 +132,7 @@ class OnceAnEpoch(Batches):
 
     count: Expr
     scheme = Scheme.FIXED
+    are_given = True
     words = "epochs of {count} batches, at most one of which holds the record"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sympy import Integer, S, binomial
+from sympy import Integer, S, factorial
 
 from ...meaning import Neighbouring
 from ...symbols import (
@@ -105,11 +105,11 @@ drawn_or_not = Fact(
     "drawn_or_not",
     "",
     (
-        Equal(binomial(n - 1, b - 1) / binomial(n, b), rate),
+        Equal(factorial(n - 1) * factorial(b) / (factorial(b - 1) * factorial(n)), rate),
         Renyi(_drawn(DrawnAfresh(rate)), order, epsilon_1),
     ),
     Renyi(_one_step(DrawnAfresh(rate)), order, epsilon_1),
-    "of all batches of b out of n records, C(n−1, b−1) out of C(n, b) hold a given one",
+    "of the n!/(b!(n−b)!) batches of b out of n records, (n−1)!/((b−1)!(n−b)!) hold a given one",
 )
 drawn_by_itself = Fact(
     "drawn_by_itself",
