@@ -109,8 +109,6 @@ class Batches(Term):
     """Which steps use the record that the two datasets differ in. Steps are counted from 0."""
 
     scheme: ClassVar[Scheme] = Scheme.NONE
-    are_given: ClassVar[bool] = False
-    """Whether they are what they are: nothing is drawn."""
 
 
 @dataclass(frozen=True)
