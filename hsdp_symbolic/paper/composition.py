@@ -23,12 +23,11 @@ from ..proof.facts.epochs import (
     drawn_by_itself_each_time,
     drawn_each_time,
     drawn_or_not,
-    noise_processing,
     not_counted,
     not_drawn,
 )
-from ..proof.facts.renyi import composition_seen, data_processing
-from ..proof.kernel import Fact, Theorem, apply, assume, combine, cut, loosen, rewrite, substitute, swap, weaken
+from ..proof.facts.renyi import composition_seen, data_processing, noise_processing
+from ..proof.kernel import Fact, Theorem, apply, assume, chain, combine, cut, loosen, rewrite, substitute, swap, weaken
 from ..proof.propositions import (
     Apart,
     Batches,
@@ -186,8 +185,9 @@ def _seen_steps(batches: Batches, one: Theorem, independent: Fact) -> Theorem:
 @cache
 def _without_replacement() -> Theorem:
     """One step whose batch is drawn without replacement."""
-    chance = kernel.work_out(factorial(n - 1) * factorial(b) / (factorial(b - 1) * factorial(n)))
-    return apply(drawn_or_not, chance, _mixed_step(DrawnAfresh(b / n)))
+    sides = n * factorial(n - 1) * factorial(b), b * factorial(b - 1) * factorial(n)
+    chance = chain(kernel.work_out(sides[0]), swap(kernel.work_out(sides[1])))
+    return apply(drawn_or_not, chance, _mixed_step(DrawnAfresh(b / n)), put={b: b, n: n})
 
 
 @cache

@@ -562,6 +562,7 @@ class QuadraticLosses(Proposition):
     convexity: Expr
     distance: Expr
     size: Expr
+    of_updates = True
     words = "every loss is {convexity}·θ²/2 − xθ; batches of size {size} are given; the two x differ by {distance}"
 
 
