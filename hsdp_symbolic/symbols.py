@@ -10,7 +10,7 @@ nonnegative (an index that starts at 0 but is declared positive gives silently w
 from __future__ import annotations
 
 from sympy import Expr, Function, Symbol, floor
-from sympy.core.function import UndefinedFunction
+from sympy.core.function import AppliedUndef, UndefinedFunction
 
 from .setting.letters import LETTERS
 
@@ -177,7 +177,7 @@ TEX |= {
     radius: "r",
 }
 
-FUNCTIONS_TEX: dict[UndefinedFunction, str] = {
+FUNCTIONS_TEX: dict[UndefinedFunction | type[AppliedUndef], str] = {
     y_at: "y",
     p_at: "p",
     p_prime_at: "p'",
@@ -230,6 +230,20 @@ TEX |= {drifted: "z", hidden: "a"}
 # How many of the first steps use the record, if an epoch of so many steps does so at most once: of both numbers.
 uses_before = Function("uses_before", integer=True, nonnegative=True)
 FUNCTIONS_TEX |= {uses_before: "h"}
+
+
+class uses_before(AppliedUndef):  # noqa: N801 — a letter, as the functions above
+    """uses_before(N, t): how many of the first t steps use the record, in a run whose epochs have N steps.
+
+    Nothing can be put in its place, unlike an unknown function's: it belongs to the run (`OnceAnEpoch`).
+    """
+
+    nargs = 2
+    is_integer = True
+    is_nonnegative = True
+
+
+FUNCTIONS_TEX |= {uses_before: r"\operatorname{uses}"}
 
 # Mixtures and draws: weights, two pairs of densities, a place on the segment between them, bounds on moments.
 weight, moment_1, moment_2 = (Symbol(name, real=True) for name in ("weight", "moment_1", "moment_2"))

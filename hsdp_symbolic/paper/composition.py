@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from sympy import Expr, Integer, S, binomial, exp, log
+from sympy import Expr, Integer, S, exp, factorial, log
 
 from ..display import Dot, Over, Plus, times
 from ..functions.log_mix import LogMix
@@ -20,13 +20,14 @@ from ..proof.facts.epochs import (
     apart_if_drawn,
     composition_at_one_order,
     drawn_by_itself,
+    drawn_by_itself_each_time,
+    drawn_each_time,
     drawn_or_not,
-    noise_processing,
     not_counted,
     not_drawn,
 )
-from ..proof.facts.renyi import composition_seen, data_processing
-from ..proof.kernel import Theorem, apply, assume, combine, cut, loosen, rewrite, substitute, swap, weaken
+from ..proof.facts.renyi import composition_seen, data_processing, noise_processing
+from ..proof.kernel import Fact, Theorem, apply, assume, chain, combine, cut, loosen, rewrite, substitute, swap, weaken
 from ..proof.propositions import (
     Apart,
     Batches,
@@ -41,7 +42,7 @@ from ..proof.propositions import (
 )
 from ..proof.search import claimed, equal_bound, given, induct, short, use
 from ..statement import Statement
-from ..symbols import K, N, S_g, alpha, b, count, eta, i, k, n, rho0, rho_n, sigma, start, steps
+from ..symbols import K, N, S_g, alpha, b, count, eta, i, k, n, noise_1, rate, rho0, rho_n, sigma, start, steps
 from .descents import EPOCHS, FULL_BATCH, NOISE, ORDER, apart, descent
 from .epochs import ONCE_AN_EPOCH, used_or_missed, uses, uses_at_most
 from .fixed_order import STEP_COST, at_order
@@ -166,15 +167,15 @@ def _mixed_step(batches: Batches) -> Theorem:
     return equal_bound(found, _drawn_cost())
 
 
-def _seen_steps(run_: Batches, one: Theorem) -> Theorem:
-    """Every iterate of i steps, each of which costs `one`."""
-    run = descent(run_)
+def _seen_steps(batches: Batches, one: Theorem, independent: Fact) -> Theorem:
+    """Every iterate of i steps, each of which costs `one`; `independent` says that each draws anew."""
+    run, anew = descent(batches), apply(independent, put={rate: b / n, noise_1: NOISE})
 
     def claim(steps_: Expr) -> Proposition:
         return Renyi(Every(run, steps_), alpha, steps_ * _drawn_cost())
 
     def step(so_far: Theorem) -> Theorem:
-        found = apply(composition_at_one_order, given(ORDER), so_far, substitute(one, {start: i}))
+        found = apply(composition_at_one_order, anew, given(ORDER), so_far, substitute(one, {start: i}))
         return equal_bound(found, claim(i + 1).value, given(ORDER))
 
     nothing = apply(one_order, apply(nothing_seen, put={RUN: run}), given(ORDER))
@@ -184,8 +185,9 @@ def _seen_steps(run_: Batches, one: Theorem) -> Theorem:
 @cache
 def _without_replacement() -> Theorem:
     """One step whose batch is drawn without replacement."""
-    chance = kernel.work_out(binomial(n - 1, b - 1) / binomial(n, b))
-    return apply(drawn_or_not, chance, _mixed_step(DrawnAfresh(b / n)))
+    sides = n * factorial(n - 1) * factorial(b), b * factorial(b - 1) * factorial(n)
+    chance = chain(kernel.work_out(sides[0]), swap(kernel.work_out(sides[1])))
+    return apply(drawn_or_not, chance, _mixed_step(DrawnAfresh(b / n)), put={b: b, n: n})
 
 
 @cache
@@ -194,7 +196,8 @@ def by_poisson_sampling() -> Theorem:
     batches = EachByItself(b / n)
     one = apply(drawn_by_itself, _mixed_step(batches))
     return kernel.named(
-        substitute(_seen_steps(batches, one), {i: K * N}), "composition:without_replacement, by Poisson"
+        substitute(_seen_steps(batches, one, drawn_by_itself_each_time), {i: K * N}),
+        "composition:without_replacement, by Poisson",
     )
 
 
@@ -221,7 +224,7 @@ def sampled() -> Statement:
             Renyi(Every(descent(batches), K * N), alpha, expr),
             relations,
             (Apart(descent(batches), eta * S_g / b),),
-            lambda: substitute(_seen_steps(batches, _without_replacement()), {i: K * N}),
+            lambda: substitute(_seen_steps(batches, _without_replacement(), drawn_each_time), {i: K * N}),
         ),
         shown=Dot(Over(times(K, N), alpha - 1), log(moment)),
         printed_with=lambda: [given(ORDER)],

@@ -139,10 +139,13 @@ def to_epsilon() -> Statement:
 
 @cache
 def slope_in_order() -> Theorem:
-    """Besides R, ε falls with the order until α = 1/δ and rises from there on: no larger order can be best."""
-    slope = kernel.work_out(Derivative(log_epsilon(), alpha))
+    """Besides R, ε falls with the order until α = 1/δ and rises from there on, so that no larger order can be best.
+
+    Its derivative is (log δ + log α)/(α−1)²; in α − 1.
+    """
+    slope = kernel.work_out(Derivative(log_epsilon().subs(alpha, 1 + alpha_minus_1), alpha_minus_1))
     right = slope.proposition.right  # type: ignore[attr-defined]
-    return chain(slope, cancel(right, (log(delta) + log(alpha)) / (alpha - 1) ** 2, given(ORDER)))
+    return chain(slope, cancel(right, (log(delta) + log(1 + alpha_minus_1)) / alpha_minus_1**2))
 
 
 @cache

@@ -121,7 +121,9 @@ def integrand_convex() -> Theorem:
     moving = {mu: ends[0], nu: ends[1], dmu: mu_1 - mu_2, dnu: nu_1 - nu_2}
     value = ends[0] ** order * ends[1] ** (1 - order)
     curved = combine(S.Zero, diff(value, along, 2), (substitute(_curved(), moving, *positive),), nonzero=positive)
-    found = apply(convex_on_segment, curved, *map(assume, WEIGHT), put={value_at: Lambda(along, value)}, ranges=positive)
+    found = apply(
+        convex_on_segment, curved, *map(assume, WEIGHT), put={value_at: Lambda(along, value)}, ranges=positive
+    )
     return kernel.named(found, "μ^a·ν^(1−a) is jointly convex")
 
 

@@ -4,14 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from sympy import Expr, Or, Symbol
+from sympy import Eq, Expr, Or, Symbol
 from sympy.core.relational import Relational
 
 from .. import symbols
 from ..display import undisplay
 from ..functions.interface import BoundFunction
 from ..meaning import Asks, Quantity, Released, Terms
-from .kernel import Refused, Theorem, cancel, closed, named, proof_of, rewrite, swap
+from .kernel import (
+    Refused,
+    Theorem,
+    assume,
+    branch,
+    cancel,
+    cases,
+    chain,
+    closed,
+    named,
+    proof_of,
+    rewrite,
+    squeeze,
+    swap,
+)
 from .propositions import (
     Abbreviation,
     AtMost,
@@ -106,19 +120,33 @@ def printed(
     other = [each for each in known if each not in equal]
     meant = undisplay(shown, *(first_epoch or ()))
     spelled = [short(cost) for cost in symbols.COSTS if value.has(cost) or meant.has(cost) or cost == symbols.sigma2]
-    cases = [{symbols.hit: 0}, {symbols.hit: 1}] if value.has(symbols.hit) else [{}]
-    found = (_equal(value.subs(case), meant.subs(case), other, [*letters, *spelled], powers) for case in cases)
+    hits = [{symbols.hit: 0}, {symbols.hit: 1}] if value.has(symbols.hit) else [{}]
+    found = (_equal(value.subs(hit), meant.subs(hit), other, [*letters, *spelled], powers) for hit in hits)
     return tuple(named(each, "as printed") for each in found)
 
 
 def _equal(
     value: Expr, meant: Expr, nonzero: Sequence[Theorem], by: Sequence[Theorem], read_by: Sequence[Theorem]
 ) -> Theorem:
-    """value = meant, parts of `meant` being read by equalities first."""
+    """value = meant, parts of `meant` being read by equalities first; case by case, if there is a condition a = b."""
+    for condition in sorted(value.atoms(Eq), key=str):
+        one, other = condition.args
+        same = squeeze(assume(AtMost(one, other)), assume(AtMost(other, one)))
+        below, above = assume(Less(one, other)), assume(Less(other, one))
+        found = [_in_case(value, meant, case, nonzero, by) for case in (same, above, below)]
+        return cases(cases(*found[:2]), found[2])
     read = meant
     for each in read_by:
         read = read.xreplace({each.proposition.left: each.proposition.right})  # type: ignore[attr-defined]
-    found = cancel(value, read, *nonzero, by=by)
+    found_ = cancel(value, read, *nonzero, by=by)
     for each in reversed(read_by):
-        found = rewrite(found, swap(each))
-    return found
+        found_ = rewrite(found_, swap(each))
+    return found_
+
+
+def _in_case(value: Expr, meant: Expr, case: Theorem, nonzero: Sequence[Theorem], by: Sequence[Theorem]) -> Theorem:
+    """value = meant, where `case` decides the condition in both."""
+    first, second = branch(value, case), branch(meant, case)
+    ends = first.proposition.right, second.proposition.right  # type: ignore[attr-defined]
+    strict = [case] if isinstance(case.proposition, Less) else []
+    return chain(first, cancel(*ends, *nonzero, *strict, by=by), swap(second))

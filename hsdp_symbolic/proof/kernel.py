@@ -31,6 +31,7 @@ from sympy import (
     Basic,
     Derivative,
     Dummy,
+    Eq,
     Expr,
     Float,
     Integer,
@@ -39,6 +40,7 @@ from sympy import (
     Max,
     Mul,
     Number,
+    Piecewise,
     Pow,
     S,
     Subs,
@@ -449,6 +451,44 @@ def _right(theorem: Theorem) -> Expr:
 def _relation(theorem: Theorem) -> Proposition:
     _require(isinstance(theorem.proposition, Equal | AtMost | Less), f"{theorem.proposition} relates no numbers")
     return theorem.proposition
+
+
+@rule
+def squeeze(low: Theorem, high: Theorem) -> Concluded:
+    """a = b, from a ≤ b and b ≤ a."""
+    for each in (low, high):
+        _require(isinstance(each.proposition, AtMost), f"{each.proposition} is not of the form a ≤ b")
+    opposite = _left(low) == _right(high) and _right(low) == _left(high)
+    _require(opposite, f"{low.proposition} and {high.proposition} are not opposite")
+    return Concluded(Equal(_left(low), _right(low)))
+
+
+@rule
+def branch(expr: Expr, *theorems: Theorem) -> Concluded:
+    """The same with distinctions of cases replaced by the first case that holds.
+
+    That is a condition a = b of which a theorem says so; one fails by a theorem a < b or b < a.
+    """
+    pieces = expr.atoms(Piecewise)
+    _require(bool(pieces), f"{expr} distinguishes no cases")
+    _require(not expr.has(Derivative, Integral, Lambda), f"{expr} looks at more than one value of its symbols")
+    for each in theorems:
+        _refuse_restricted(each, _bound_names(expr))
+    known = {each.proposition for each in theorems}
+    return Concluded(Equal(expr, expr.xreplace({piece: _case(piece, known) for piece in pieces})))
+
+
+def _case(piece: Piecewise, known: set[Proposition]) -> Expr:
+    """The first case that holds."""
+    for value, condition in piece.args:
+        if condition == True:  # noqa: E712 — SymPy booleans
+            return value
+        _require(isinstance(condition, Eq), f"{condition} is no equality")
+        one, other = condition.args
+        if known & {Equal(one, other), Equal(other, one)}:
+            return value
+        _require(bool(known & {Less(one, other), Less(other, one)}), f"nothing says whether {condition}")
+    raise Refused(f"no case of {piece} holds")
 
 
 @rule

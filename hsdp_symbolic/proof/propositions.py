@@ -132,6 +132,7 @@ class OnceAnEpoch(Batches):
 
     count: Expr
     scheme = Scheme.FIXED
+    are_given = True
     words = "epochs of {count} batches, at most one of which holds the record"
 
 
@@ -532,6 +533,14 @@ class MayBe(Proposition):
     words = "{batches}: one way in which {random} may turn out"
 
 
+@dataclass(frozen=True)
+class StepsIndependent(Proposition):
+    """The batches of different steps are drawn independently: those before a step say nothing about its own."""
+
+    descent: Descent | Anything
+    words = "the batches of different steps are independent"
+
+
 # --- Exact laws ----------------------------------------------------------------------------------------------------
 
 
@@ -546,18 +555,25 @@ class Used(Proposition):
 
 @dataclass(frozen=True)
 class QuadraticLosses(Proposition):
-    """θ is a number, a record's loss is convexity·θ²/2 − xθ, batches have this size; the record's x differ by `distance`."""
+    """θ is a number, and a record's loss is convexity·θ²/2 − xθ; the x of the two records differ by `distance`.
+
+    Batches are given, not drawn, and have this size.
+    """
 
     descent: Descent | Anything
     convexity: Expr
     distance: Expr
     size: Expr
-    words = "every loss is {convexity}·θ²/2 − xθ, on batches of size {size}; the two records' x differ by {distance}"
+    of_updates = True
+    words = "every loss is {convexity}·θ²/2 − xθ; batches of size {size} are given; the two x differ by {distance}"
 
 
 @dataclass(frozen=True)
 class AffineSteps(Proposition):
-    """Every update map is θ ↦ factor·θ + c, θ a number; the two c of a step that uses the record differ by `distance`."""
+    """Every update map is θ ↦ factor·θ + c, θ a number, for a given c that may differ from step to step.
+
+    The two c of a step that uses the record differ by `distance`.
+    """
 
     descent: Descent | Anything
     factor: Expr

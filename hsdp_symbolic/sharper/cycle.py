@@ -142,7 +142,9 @@ def one_epoch(factor: Expr) -> Theorem:
         maps = here.unused(so_far, _unused(i, one, combine(i, N - 1, (S.One, last))))
         return here.hiding(maps, a_t * factor ** (-N * k - i), claim(i + 1), left(i + 1, last))
 
-    base = here.hiding(here.used(before), a_t * factor ** (-N * k), claim(S.One), left(S.One, combine(S.One, N, (N - 1,))))
+    base = here.hiding(
+        here.used(before), a_t * factor ** (-N * k), claim(S.One), left(S.One, combine(S.One, N, (N - 1,)))
+    )
     found = induct(i, 1, claim, base, step, upper=N)
     found = cut(substitute(found, {i: N}), combine(S.One, N, (N - 1,)), combine(N, N))
     return kernel.named(found, "from one use of the record to the next")
@@ -195,7 +197,13 @@ def last_stretch(factor: Expr) -> Theorem:
         unused = _unused(i, one, combine(i, N - 1, (S.One, last), (j0,)))
         unused = substitute(unused, {k: K - 1})
         maps = here.unused(so_far, unused)
-        return here.hiding(maps, combine(S.Zero, rate * factor**-i, (factor**-i, size), nonzero=known), claim(i + 1), not_negative(i + 1, last), *known)
+        return here.hiding(
+            maps,
+            combine(S.Zero, rate * factor**-i, (factor**-i, size), nonzero=known),
+            claim(i + 1),
+            not_negative(i + 1, last),
+            *known,
+        )
 
     base = here.hiding(here.used(before), size, claim(S.One), not_negative(S.One, remaining()), *known)
     found = induct(i, 1, claim, base, step, upper=left)
@@ -204,7 +212,6 @@ def last_stretch(factor: Expr) -> Theorem:
     for old, new in zip(found.proposition.expressions(), end.expressions(), strict=True):
         found = found if old == new else rewrite(found, cancel(old, new, *known))
     return kernel.named(found, "from the last use of the record on")
-
 
 
 def spent(factor: Expr, left: Expr = N - j0) -> Expr:

@@ -53,9 +53,7 @@ class Units:
         size = kernel.loosen(kernel.positive(self.unit))
         return apply(drift_used, contracts(self.run, self.factor), apart(self.run, self.size), size, before)
 
-    def hiding(
-        self, maps: Theorem, shift: Expr | Theorem, after: Drift, left: Theorem, *nonzero: Theorem
-    ) -> Theorem:
+    def hiding(self, maps: Theorem, shift: Expr | Theorem, after: Drift, left: Theorem, *nonzero: Theorem) -> Theorem:
         """The noise of the step hides `shift` ≥ 0 units, which leaves what `left` says is not negative: `after`."""
         if not isinstance(shift, Theorem):
             shift = kernel.positive(shift)
@@ -78,4 +76,3 @@ class Units:
         """R_a ≤ a·ρ·Σa², once the copy has met the first run."""
         found = apply(gaussian_to_renyi, apply(drift_end, met))
         return equal_bound(found, met.proposition.value / 2)
-

@@ -22,6 +22,7 @@ PARTS = (
     "diffusion",
     "regression",
     "clipping",
+    "published",
 )
 
 

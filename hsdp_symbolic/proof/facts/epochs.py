@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from sympy import Integer, S, binomial
+from sympy import Expr, Integer, S, factorial
 
+from ...meaning import Neighbouring
 from ...symbols import (
     b,
-    cost_1,
     count,
     distance,
     epoch,
@@ -14,7 +14,6 @@ from ...symbols import (
     epsilon_2,
     n,
     noise_1,
-    noise_2,
     order,
     rate,
     start,
@@ -38,14 +37,13 @@ from ..propositions import (
     From,
     Less,
     Mixed,
-    Noised,
     OnceAnEpoch,
-    PerOrder,
     Renyi,
+    StepsIndependent,
     Unused,
 )
-from .definitions import BATCHES, PAIR, RUN
-from .renyi import MIRONOV, VAN_ERVEN
+from .definitions import BATCHES, RUN
+from .renyi import MIRONOV
 
 _SO_FAR, _NEXT = uses_before(count, steps), uses_before(count, steps + 1)
 
@@ -71,13 +69,6 @@ once_an_epoch = Fact(
     AtMost(uses_before(count, count * (epoch + 1)), uses_before(count, count * epoch) + 1),
     "an epoch uses the record at most once",
 )
-noise_processing = Fact(
-    "noise_processing",
-    VAN_ERVEN,
-    (PerOrder(PAIR, cost_1), Less(S.Zero, noise_2)),
-    PerOrder(Noised(PAIR, noise_2), cost_1),
-    "the same noise, added to both, does not raise the divergence",
-)
 
 # --- Batches drawn afresh -------------------------------------------------------------------------------------------
 
@@ -86,9 +77,9 @@ def _one_step(batches: Batches | Anything) -> From:
     return From(Descent(batches, noise_1), start, Integer(1))
 
 
-def _drawn(batches: Batches) -> Mixed:
-    """One step, with the chance `rate` of drawing the record spelled out."""
-    return Mixed(rate, _one_step(BatchWith(batches)), _one_step(BatchWithout(batches)))
+def _drawn(batches: Batches, chance: Expr) -> Mixed:
+    """One step, with the chance of drawing the record spelled out."""
+    return Mixed(chance, _one_step(BatchWith(batches)), _one_step(BatchWithout(batches)))
 
 
 not_drawn = Fact("not_drawn", "", (), Unused(BatchWithout(BATCHES), start), "it was given that the record is not drawn")
@@ -103,23 +94,45 @@ drawn_or_not = Fact(
     "drawn_or_not",
     "",
     (
-        Equal(binomial(n - 1, b - 1) / binomial(n, b), rate),
-        Renyi(_drawn(DrawnAfresh(rate)), order, epsilon_1),
+        Equal(n * factorial(n - 1) * factorial(b), b * factorial(b - 1) * factorial(n)),
+        Renyi(_drawn(DrawnAfresh(b / n), b / n), order, epsilon_1),
     ),
-    Renyi(_one_step(DrawnAfresh(rate)), order, epsilon_1),
-    "of all batches of b out of n records, C(n−1, b−1) out of C(n, b) hold a given one",
+    Renyi(_one_step(DrawnAfresh(b / n)), order, epsilon_1),
+    "of the n!/(b!(n−b)!) batches of b out of n records, (n−1)!/((b−1)!(n−b)!) hold a given one: b/n of them",
 )
 drawn_by_itself = Fact(
     "drawn_by_itself",
     "",
-    (Renyi(_drawn(EachByItself(rate)), order, epsilon_1),),
+    (Renyi(_drawn(EachByItself(rate), rate), order, epsilon_1),),
     Renyi(_one_step(EachByItself(rate)), order, epsilon_1),
     "with Poisson sampling the chance is given",
+)
+drawn_each_time = Fact(
+    "drawn_each_time",
+    "",
+    (),
+    StepsIndependent(Descent(DrawnAfresh(rate), noise_1)),
+    "every step draws from all records",
+)
+drawn_by_itself_each_time = Fact(
+    "drawn_by_itself_each_time",
+    "",
+    (),
+    StepsIndependent(Descent(EachByItself(rate), noise_1)),
+    "every step draws from all records",
+)
+sampled_each_time = Fact(
+    "sampled_each_time",
+    "",
+    (),
+    StepsIndependent(Descent(EachByItself(rate), noise_1, Neighbouring.ADD_REMOVE)),
+    "every step draws from all records",
 )
 composition_at_one_order = Fact(
     "composition_at_one_order",
     MIRONOV,
     (
+        StepsIndependent(RUN),
         Less(S.One, order),
         Renyi(Every(RUN, steps), order, epsilon_1),
         Renyi(From(RUN, steps, Integer(1)), order, epsilon_2),
