@@ -74,7 +74,7 @@ class Statement:
     first_epoch: tuple[Expr, Symbol] | None = None
     """What ε₀^j(α) means in `shown`, and the symbol it is written in, if it occurs there."""
     printed_with: Callable[[], Sequence[Theorem]] = tuple
-    """Theorems that what `shown` divides by is not 0."""
+    """Theorems that what `shown` divides by is not 0, and equalities by which functions or powers in it are read."""
     uses: tuple[str, ...] = ()
     """The labels of the statements its derivation rests on."""
     also: tuple[tuple[str, Expr], ...] = ()
@@ -94,12 +94,12 @@ class Statement:
     """The relative width of an enclosure if no other is asked for; wider for what is computed on a grid."""
 
     def __post_init__(self) -> None:
-        from .proof.about import fits
+        from .proof.about import fits, mixture_in
 
         fits(self.label, self.theorem, self.hypotheses, self.side)
         if self.kind not in get_args(Kind):
             raise TypeError(f"{self.label}: {self.kind!r} is no kind of statement")
-        if self.bounded is not None and self.side is None:
+        if self.bounded is not None and self.side is None and self.bounded is not mixture_in(self.theorem.proposition):
             raise TypeError(f"{self.label}: its proposition says what it bounds")
         if self.names_it and (self.kind not in _NAMING or self.side):
             raise TypeError(f"{self.label}: a {self.kind} names no bound")

@@ -10,7 +10,7 @@ nonnegative (an index that starts at 0 but is declared positive gives silently w
 from __future__ import annotations
 
 from sympy import Expr, Function, Symbol, floor
-from sympy.core.function import UndefinedFunction
+from sympy.core.function import AppliedUndef, UndefinedFunction
 
 from .setting.letters import LETTERS
 
@@ -177,7 +177,7 @@ TEX |= {
     radius: "r",
 }
 
-FUNCTIONS_TEX: dict[UndefinedFunction, str] = {
+FUNCTIONS_TEX: dict[UndefinedFunction | type[AppliedUndef], str] = {
     y_at: "y",
     p_at: "p",
     p_prime_at: "p'",
@@ -222,3 +222,121 @@ TEX |= {
     whole: "r",
 }
 FUNCTIONS_TEX |= {value_at: "e"}
+
+# Drift: how far a drifted copy of the first run is from it, and how much of that the noise of a step hides.
+drifted, hidden = (Symbol(name, real=True) for name in ("drifted", "hidden"))
+TEX |= {drifted: "z", hidden: "a"}
+
+# How many of the first steps use the record, if an epoch of so many steps does so at most once: of both numbers.
+uses_before = Function("uses_before", integer=True, nonnegative=True)
+FUNCTIONS_TEX |= {uses_before: "h"}
+
+
+class uses_before(AppliedUndef):  # noqa: N801 — a letter, as the functions above
+    """uses_before(N, t): how many of the first t steps use the record, in a run whose epochs have N steps.
+
+    Nothing can be put in its place, unlike an unknown function's: it belongs to the run (`OnceAnEpoch`).
+    """
+
+    nargs = 2
+    is_integer = True
+    is_nonnegative = True
+
+
+FUNCTIONS_TEX |= {uses_before: r"\operatorname{uses}"}
+
+# Mixtures and draws: weights, two pairs of densities, a place on the segment between them, bounds on moments.
+weight, moment_1, moment_2 = (Symbol(name, real=True) for name in ("weight", "moment_1", "moment_2"))
+records, size = (Symbol(name, integer=True) for name in ("records", "size"))
+mu_1, mu_2, nu_1, nu_2 = (Symbol(name, positive=True) for name in ("mu_1", "mu_2", "nu_1", "nu_2"))
+along = Symbol("along", real=True)
+state = Symbol("state", nonnegative=True)
+TEX |= {weight: "w", moment_1: "M_1", moment_2: "M_2", records: "n", size: "b", along: "t", state: "u"}
+# Diffusion: the divergence R(a, s) of two laws at order a, noise of variance s added; a ratio of densities; what is
+# known of a pair before, and a characteristic; how far noise is to be taken.
+renyi_at = Function("renyi_at", real=True)
+ratio_at = Function("ratio_at", positive=True)
+spread_0 = Symbol("spread_0", nonnegative=True)
+slope_z, later_s, little, noise_more = (
+    Symbol(name, positive=True) for name in ("slope_z", "later_s", "little", "noise_more")
+)
+TEX |= {spread_0: "V_0", slope_z: "z", later_s: "s", little: "x", noise_more: "v"}
+FUNCTIONS_TEX |= {renyi_at: "R", ratio_at: "h"}
+
+# Softmax regression at a point: the probability of the true class, the sum of all squared, the features' norm squared.
+p_own, norm_2 = Symbol("p_own", positive=True), Symbol("norm_2", positive=True)
+p_squares = Symbol("p_squares", nonnegative=True)
+# How scores change in a direction: a vector with a number for each class, its squares and its mean and variance.
+Delta_2, w_squares, t_squares = (Symbol(name, nonnegative=True) for name in ("Delta_2", "w_squares", "t_squares"))
+w_mean, w_mean_square, w_own, w_variance, t_variance = (
+    Symbol(name, real=True) for name in ("w_mean", "w_mean_square", "w_own", "w_variance", "t_variance")
+)
+# The same where the gradient is clipped: the vector's parts along p − y and across it, and what clipping multiplies by.
+w_along, w_across, cov_uu, cov_uv, cov_vv = (
+    Symbol(name, real=True) for name in ("w_along", "w_across", "cov_uu", "cov_uv", "cov_vv")
+)
+clip_scale = Symbol("clip_scale", positive=True)
+# Two vectors: inner products, covariances, and a combination of the two.
+inner_11, inner_12, inner_22, cov_11, cov_12, cov_22, weight_1, weight_2 = (
+    Symbol(name, real=True)
+    for name in ("inner_11", "inner_12", "inner_22", "cov_11", "cov_12", "cov_22", "weight_1", "weight_2")
+)
+y_1, y_2, v_1, v_2 = (Symbol(name, real=True) for name in ("y_1", "y_2", "v_1", "v_2"))
+# What facts about regression are stated in.
+features_1, clip_1, decay_1, step_1, coefficient_1, coefficient_2, coefficient_3, upper_1, kappa_1 = (
+    Symbol(name, real=True)
+    for name in (
+        *("features_1", "clip_1", "decay_1", "step_1", "coefficient_1", "coefficient_2", "coefficient_3"),
+        *("upper_1", "kappa_1"),
+    )
+)
+bias_1 = Symbol("bias_1", integer=True)
+# A loss of one score at two points: by how much the score differs, slopes before and after clipping.
+d_score = Symbol("d_score", nonnegative=True)
+slope_1, slope_2, clipped_1, clipped_2 = (
+    Symbol(name, real=True) for name in ("slope_1", "slope_2", "clipped_1", "clipped_2")
+)
+root = Symbol("root", positive=True)
+TEX |= {
+    p_own: "p_y",
+    norm_2: r"\lVert\bar{x}\rVert^2",
+    p_squares: r"\lVert p\rVert^2",
+    Delta_2: r"\lVert\Delta\rVert^2",
+    w_squares: r"\lVert w\rVert^2",
+    t_squares: r"\lVert t\rVert^2",
+    w_mean: r"\mathrm{E}w",
+    w_mean_square: r"\mathrm{E}w^2",
+    w_own: "w_y",
+    w_variance: r"\mathrm{Var}(w)",
+    t_variance: r"\mathrm{Var}(t)",
+    w_along: "w_u",
+    w_across: "w_v",
+    cov_uu: r"\mathrm{Var}(u)",
+    cov_uv: r"\mathrm{Cov}(u,v)",
+    cov_vv: r"\mathrm{Var}(v)",
+    clip_scale: "s_C",
+    inner_11: r"\langle x_1,x_1\rangle",
+    inner_12: r"\langle x_1,x_2\rangle",
+    inner_22: r"\langle x_2,x_2\rangle",
+    cov_11: r"\mathrm{Var}(x_1)",
+    cov_12: r"\mathrm{Cov}(x_1,x_2)",
+    cov_22: r"\mathrm{Var}(x_2)",
+    weight_1: "k_1",
+    weight_2: "k_2",
+    features_1: "L_x",
+    clip_1: "C_1",
+    decay_1: r"\lambda_1",
+    step_1: r"\eta_1",
+    coefficient_1: "k_X",
+    coefficient_2: "k_P",
+    coefficient_3: "k_G",
+    upper_1: r"\beta_0",
+    kappa_1: r"\kappa_1",
+    bias_1: r"b_x",
+    d_score: r"\delta",
+    slope_1: r"f_1'",
+    slope_2: r"f_2'",
+    clipped_1: r"\bar{f}_1",
+    clipped_2: r"\bar{f}_2",
+    root: "s_r",
+}

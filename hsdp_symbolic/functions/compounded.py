@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from sympy import Expr
+from sympy import Expr, Integer
 
 from ..errors import ExactTooLarge, TooManySteps
 from ..setting.arrays import Array
@@ -25,6 +25,12 @@ class Compounded(Binding):
     nargs = 5  # factor, index, cost, count, limit
     rank = 1
     is_recursion = True
+
+    def definition(self) -> Sequence[tuple[Expr, Expr]]:
+        factor, index, cost, count, limit = self.args
+        start = Compounded(factor, index, cost, Integer(0), limit)
+        step = factor.subs(index, count) * (self + cost)
+        return (start, Integer(0)), (Compounded(factor, index, cost, count + 1, limit), step)
 
     @classmethod
     def exact(cls, over: Arithmetic, parts: Parts, values: Values) -> Any:

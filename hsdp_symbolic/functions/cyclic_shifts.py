@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from sympy import Expr
 
@@ -32,6 +32,9 @@ class CyclicShifts(Spelled):
         """What the last hit costs by itself, times what the pooled edges make of it."""
         q, _, _, k = self.args
         return Pooled(*self.edges()) / GeometricSum(q**-2, k)
+
+    def definition(self) -> Sequence[tuple[Expr, Expr]]:
+        return ((self, self.closed()),)
 
     def _eval_is_positive(self) -> bool | None:
         q, *counts = self.args

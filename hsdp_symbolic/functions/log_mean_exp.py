@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from sympy import Expr, cancel
+from sympy import Expr, S, cancel, exp, log
 
-from ..errors import TooManySteps
+from ..errors import TooManySteps, UnsupportedNode
 from ..setting.arrays import Array, Samples
 from ..symbols import alpha_minus_1
 from .exponential_sums import DIRECT_TERMS, sum_of_exponentials
@@ -33,6 +33,17 @@ class LogMeanExp(Binding):
     rank = 1
     doubles_take_every_term = True
     tex_grouped = moves_in_proofs = True
+
+    def definition(self) -> Sequence[tuple[Expr, Expr]]:
+        """One term is its own mean; one term more, after k of them."""
+        body, index, count = self.args
+        if not (count.is_integer and count.is_nonnegative):
+            raise UnsupportedNode(f"a mean of {count} terms has no next term: it must be a count")
+        one_more = (count * exp(self) + exp(body.subs(index, count + 1))) / (count + 1)
+        return (self.func(body, index, S.One), body.subs(index, S.One)), (
+            self.func(body, index, count + 1),
+            log(one_more),
+        )
 
     @classmethod
     def ball(cls, over: Balls, parts: Parts, values: Values) -> Any:

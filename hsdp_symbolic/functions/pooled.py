@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -30,6 +31,9 @@ class Pooled(Pointwise):
     def closed(self) -> Expr:
         g, y = self.args
         return ((1 + g * y) ** 2 + Max(0, 1 - g) ** 2 * y) / (1 + y)
+
+    def definition(self) -> Sequence[tuple[Expr, Expr]]:
+        return ((self, self.closed()),)
 
     def _eval_is_positive(self) -> bool | None:
         return True if all(arg.is_nonnegative for arg in self.args) else None

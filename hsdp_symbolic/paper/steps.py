@@ -19,8 +19,8 @@ from ..proof.propositions import Descent, From, PerOrder, Unused
 from ..proof.search import equal_bound, use
 from ..symbols import i, q, start, u
 from .descents import NOISE, apart, below_one, contracts
+from .diffusion import noise_shrinks
 from .lsi import after_map, spread
-from .postprocessing import noise_shrinks
 
 
 def from_the_start(run: Descent, at: Expr) -> Theorem:

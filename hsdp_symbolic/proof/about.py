@@ -4,14 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from sympy import Expr, Or, Symbol
+from sympy import Eq, Expr, Or, Symbol
 from sympy.core.relational import Relational
 
 from .. import symbols
 from ..display import undisplay
+from ..functions.interface import BoundFunction
 from ..meaning import Asks, Quantity, Released, Scheme, Terms
 from .facts import all_facts
-from .kernel import Refused, Theorem, cancel, closed, named, proof_of, rests_on
+from .kernel import (
+    Refused,
+    Theorem,
+    assume,
+    branch,
+    cancel,
+    cases,
+    chain,
+    closed,
+    named,
+    proof_of,
+    rests_on,
+    rewrite,
+    squeeze,
+    swap,
+)
 from .propositions import (
     Abbreviation,
     AtMost,
@@ -24,6 +40,7 @@ from .propositions import (
     Less,
     Lipschitz,
     LossesBetween,
+    Mixed,
     Proposition,
     proposition_of,
 )
@@ -63,7 +80,7 @@ def _may_assume(theorem: Theorem, hypothesis: Proposition) -> bool:
     if isinstance(hypothesis, _NUMBERS):
         return True
     if terms_of(theorem) is not None:
-        return hypothesis.of_updates or hypothesis.asks is not None
+        return hypothesis.assumable or hypothesis.asks is not None
     return hypothesis != theorem.proposition
 
 
@@ -89,6 +106,11 @@ def descent_of(proposition: Proposition) -> Descent | None:
     return run if isinstance(run, Descent) else None
 
 
+def mixture_in(proposition: Proposition) -> Quantity | None:
+    """The divergence of mixtures, if that is what a proposition bounds."""
+    return Quantity.DIVERGENCE_MIXTURE if isinstance(proposition.pair_bounded, Mixed) else None
+
+
 def scheme_in(proposition: Proposition) -> Scheme:
     """How the batches of the run that a proposition is about are made; empty if it is about none, or about any."""
     run = descent_of(proposition)
@@ -96,9 +118,9 @@ def scheme_in(proposition: Proposition) -> Scheme:
 
 
 def terms_of(theorem: Theorem) -> Terms | None:
-    """On what terms a theorem bounds a run; None if it bounds none."""
-    run = descent_of(theorem.proposition)
-    if run is None or theorem.proposition.quantity not in _OF_A_RUN:
+    """On what terms a theorem bounds a run; None if it bounds none (an exact law is no bound)."""
+    run, found = descent_of(theorem.proposition), theorem.proposition
+    if run is None or found.quantity not in _OF_A_RUN or found.relation == "=":
         return None
     released = Released.EVERY if isinstance(theorem.proposition.pair_bounded, Every) else Released.LAST
     return Terms(run.neighbours, released, _asks(theorem.hypotheses))
@@ -124,10 +146,45 @@ def unneeded(theorem: Theorem) -> list[Proposition]:
 def printed(
     value: Expr, shown: Expr, first_epoch: tuple[Expr, Symbol] | None, nonzero: Callable[[], Sequence[Theorem]]
 ) -> tuple[Theorem, ...]:
-    """That a display tree means the value, with costs spelled out; one theorem for each case of `hit`."""
+    """That a display tree means the value, with costs spelled out; one theorem for each case of `hit`.
+
+    `nonzero` gives theorems that divisors are not 0, and equalities: of functions that are taken as letters otherwise,
+    and of powers, by which these are read before the two are compared.
+    """
+    known = nonzero()
+    equal = [each for each in known if isinstance(each.proposition, Equal)]
+    letters = [each for each in equal if isinstance(each.proposition.left, Symbol | BoundFunction)]  # type: ignore[attr-defined]
+    powers = [each for each in equal if each not in letters]
+    other = [each for each in known if each not in equal]
     meant = undisplay(shown, *(first_epoch or ()))
     spelled = [short(cost) for cost in symbols.COSTS if value.has(cost) or meant.has(cost) or cost == symbols.sigma2]
-    cases = [{symbols.hit: 0}, {symbols.hit: 1}] if value.has(symbols.hit) else [{}]
-    return tuple(
-        named(cancel(value.subs(case), meant.subs(case), *nonzero(), by=spelled), "as printed") for case in cases
-    )
+    hits = [{symbols.hit: 0}, {symbols.hit: 1}] if value.has(symbols.hit) else [{}]
+    found = (_equal(value.subs(hit), meant.subs(hit), other, [*letters, *spelled], powers) for hit in hits)
+    return tuple(named(each, "as printed") for each in found)
+
+
+def _equal(
+    value: Expr, meant: Expr, nonzero: Sequence[Theorem], by: Sequence[Theorem], read_by: Sequence[Theorem]
+) -> Theorem:
+    """value = meant, parts of `meant` being read by equalities first; case by case, if there is a condition a = b."""
+    for condition in sorted(value.atoms(Eq), key=str):
+        one, other = condition.args
+        same = squeeze(assume(AtMost(one, other)), assume(AtMost(other, one)))
+        below, above = assume(Less(one, other)), assume(Less(other, one))
+        found = [_in_case(value, meant, case, nonzero, by) for case in (same, above, below)]
+        return cases(cases(*found[:2]), found[2])
+    read = meant
+    for each in read_by:
+        read = read.xreplace({each.proposition.left: each.proposition.right})  # type: ignore[attr-defined]
+    found_ = cancel(value, read, *nonzero, by=by)
+    for each in reversed(read_by):
+        found_ = rewrite(found_, swap(each))
+    return found_
+
+
+def _in_case(value: Expr, meant: Expr, case: Theorem, nonzero: Sequence[Theorem], by: Sequence[Theorem]) -> Theorem:
+    """value = meant, where `case` decides the condition in both."""
+    first, second = branch(value, case, *nonzero), branch(meant, case, *nonzero)
+    ends = first.proposition.right, second.proposition.right  # type: ignore[attr-defined]
+    strict = [case] if isinstance(case.proposition, Less) else []
+    return chain(first, cancel(*ends, *nonzero, *strict, by=by), swap(second))

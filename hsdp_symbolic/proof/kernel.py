@@ -6,8 +6,9 @@ given and computes what follows, or raises `Refused`. Hypotheses and facts add u
 
 What a reader must believe: this module; `signs.py` and `algebra.py`, which see signs and equality (SymPy's expand,
 cancel, factor and derivatives are trusted there); what functions of the bounds say of themselves (closed form, sign,
-direction, defining equations: `functions/`); the facts (`facts/`), each with its reference. Everything else in this
-package looks for proofs and is believed by nobody: what it finds has to pass here.
+direction, defining equations: `functions/`); what an integral means (`integrals.py`), and that unknown functions are
+smooth; the facts (`facts/`), each with its reference. Everything else in this package looks for proofs and is believed
+by nobody: what it finds has to pass here.
 
 SymPy cancels x/x without asking. So no theorem divides by what is 0 where its hypotheses hold: each rule that brings in
 an expression asks that its divisors are seen not to be 0, or are divisors in a premise already; a hypothesis that
@@ -34,6 +35,7 @@ from sympy import (
     Basic,
     Derivative,
     Dummy,
+    Eq,
     Expr,
     Float,
     Integer,
@@ -43,6 +45,7 @@ from sympy import (
     Min,
     Mul,
     Number,
+    Piecewise,
     Pow,
     S,
     Subs,
@@ -66,6 +69,7 @@ from ..functions.interface import BoundFunction, Trend
 from ..functions.log_mean_exp import LogMeanExp
 from ..symbols import ABBREVIATIONS, CONTRACTIONS, N, alpha, b, m, m_rest, n, sigma, sigma2
 from .algebra import close_sums, is_zero, normal_form
+from .integrals import Integrated
 from .propositions import (
     Abbreviation,
     Anything,
@@ -256,6 +260,17 @@ def _function(given: object) -> Any:
     return given
 
 
+def _integral(given: object) -> Any:
+    _require(isinstance(given, Integrated) and _is_ours(given), f"{given!r} is no integral")
+    return given
+
+
+def _kind_of_integral(given: object) -> Any:
+    _require(isinstance(given, type) and issubclass(given, Integrated), f"{given!r} is no integral")
+    _require(given.__module__.partition(".")[0] == _PACKAGE, f"{given!r} is not ours")  # type: ignore[attr-defined]
+    return given
+
+
 def _data(given: object) -> Any:
     """Tuples of plain words and numbers."""
     if isinstance(given, tuple | list):
@@ -283,6 +298,8 @@ _KINDS: dict[str, Callable[[object], Any]] = {
     "Fact": _exactly(Fact),
     "BoundFunction": _function,
     "tuple[Any, ...]": _data,
+    "Integrated": _integral,
+    "type[Integrated]": _kind_of_integral,
 }
 """How an argument of a rule is made plain, or refused, by its annotation."""
 
@@ -385,11 +402,16 @@ def also(theorem: Theorem, *others: Theorem) -> Concluded:
 
 @rule
 def cut(theorem: Theorem, *lemmas: Theorem) -> Concluded:
-    """Without the hypotheses that the lemmas prove; what these rest on comes in their place. a < b proves a ≤ b."""
+    """Without the hypotheses that the lemmas prove; what these rest on comes in their place. a < b proves a ≤ b.
+
+    a = b proves that a is short for b, which says no more; so a definition goes once a value was put for its symbol.
+    """
     kept = list(theorem.hypotheses)
     for lemma in lemmas:
         found = lemma.proposition
         proved = [found, AtMost(found.left, found.right)] if isinstance(found, Less) else [found]
+        if isinstance(found, Equal):
+            proved.append(Abbreviation(found.left, found.right))  # type: ignore[arg-type]
         _require(any(each in theorem.hypotheses for each in proved), f"not among the hypotheses: {found}")
         kept = [each for each in kept if each not in proved]
     return Concluded(theorem.proposition, _union([kept, *(each.hypotheses for each in lemmas)]))
@@ -457,7 +479,8 @@ def positive(expr: Expr) -> Concluded:
 def cancel(left: Expr, right: Expr, *nonzero: Theorem, by: Sequence[Theorem] = ()) -> Concluded:
     """left = right, both having the same normal form; no divisor is 0, as is seen or as the theorems say.
 
-    Before, symbols and functions may be replaced `by` what equalities say of them.
+    Before, symbols and functions may be replaced `by` what equalities say of them. A function with a name of its own,
+    as the index of a mean, that divides by what may be 0 is taken as a letter: only the same function is equal to it.
     """
     _check_equal(left, right, nonzero, by)
     return Concluded(Equal(left, right))
@@ -475,13 +498,20 @@ def _check_equal(left: Expr, right: Expr, nonzero: Sequence[Theorem], by: Sequen
     def spelled(expr: Expr) -> Expr:
         return expr.subs(meanings)
 
-    known = [spelled(_positive_part(each)) for each in nonzero if not _restricts(each, bound)]
+    within = set[Symbol]().union(*map(_bound_names, sides))
+    known = [spelled(_positive_part(each)) for each in nonzero if not _restricts(each, within)]  # y < z is open: near it too
 
     def closes(node: Expr) -> bool:
         """A function is written out only where that divides by nothing that may be 0."""
         return isinstance(node, BoundFunction) and all(is_nonzero(d, known) for d in divisors(node.closed()))
 
     left, right = spelled(left), spelled(right)
+    letters = {
+        node: Dummy(real=True)
+        for node in left.atoms(BoundFunction) | right.atoms(BoundFunction)
+        if node.own_name is not None and not all(is_nonzero(each, known) for each in divisors(node))
+    }
+    left, right = left.xreplace(letters), right.xreplace(letters)
     for divisor in {d for side in (left, right) for d in divisors(side)}:
         _require(is_nonzero(divisor, known), f"{divisor} may be 0: give a theorem that it is not")
     for side in (left, right):
@@ -492,16 +522,32 @@ def _check_equal(left: Expr, right: Expr, nonzero: Sequence[Theorem], by: Sequen
 def _require_defined(exprs: Iterable[Expr], *theorems: Theorem, known: Sequence[Expr] = ()) -> None:
     """Refuse expressions with a divisor that is neither seen not to be 0, nor known so, nor a divisor in a theorem."""
     exprs = tuple(exprs)
-    found = {divisor for expr in exprs for divisor in divisors(expr)}
+    found = {divisor for expr in exprs for divisor in _divisors(expr)}
     if not found:
         return
     bound = set[Symbol]().union(*map(_varied, exprs))
     theorems = tuple(each for each in theorems if not _restricts(each, bound))
-    parts = (part for each in theorems for part in each.proposition.expressions())
-    found -= {divisor for part in parts for divisor in divisors(part)}
+    parts = (part for each in theorems for part in each.proposition.expressions() if not part.has(Piecewise))
+    found -= {divisor for part in parts for divisor in _divisors(part)}
     positive_ = [*known, *(_right(each) - _left(each) for each in theorems if isinstance(each.proposition, Less))]
     for divisor in found:
         _require(is_nonzero(divisor, positive_), f"{divisor} may be 0: give a theorem that it is not")
+
+
+def _divisors(expr: Basic) -> Iterator[Expr]:
+    """`divisors`, the index of a mean counting from 1 within it."""
+    if expr.has(LogMeanExp):
+        expr = expr.replace(LogMeanExp, _from_one)
+    return divisors(expr)
+
+
+def _from_one(body: Expr, index: Symbol, count: Expr) -> Expr:
+    return LogMeanExp(body.xreplace({index: _counting(index)}), _counting(index), count)
+
+
+@lru_cache(maxsize=64)
+def _counting(index: Symbol) -> Symbol:
+    return index if index.is_positive else Dummy(index.name, integer=True, positive=True)
 
 
 def _positive_part(theorem: Theorem) -> Expr:
@@ -580,6 +626,46 @@ def _right(theorem: Theorem) -> Expr:
 def _relation(theorem: Theorem) -> Proposition:
     _require(isinstance(theorem.proposition, Equal | AtMost | Less), f"{theorem.proposition} relates no numbers")
     return theorem.proposition
+
+
+@rule
+def squeeze(low: Theorem, high: Theorem) -> Concluded:
+    """a = b, from a ≤ b and b ≤ a."""
+    for each in (low, high):
+        _require(isinstance(each.proposition, AtMost), f"{each.proposition} is not of the form a ≤ b")
+    opposite = _left(low) == _right(high) and _right(low) == _left(high)
+    _require(opposite, f"{low.proposition} and {high.proposition} are not opposite")
+    return Concluded(Equal(_left(low), _right(low)))
+
+
+@rule
+def branch(expr: Expr, *theorems: Theorem) -> Concluded:
+    """The same with distinctions of cases replaced by the first case that holds.
+
+    That is a condition a = b of which a theorem says so; one fails by a theorem a < b or b < a.
+    """
+    pieces = expr.atoms(Piecewise)
+    _require(bool(pieces), f"{expr} distinguishes no cases")
+    _require(not expr.has(Derivative, Integral, Lambda), f"{expr} looks at more than one value of its symbols")
+    for each in theorems:
+        _refuse_restricted(each, _bound_names(expr))
+    known = {each.proposition for each in theorems}
+    found = expr.xreplace({piece: _case(piece, known) for piece in pieces})
+    _require_defined([found], *theorems)
+    return Concluded(Equal(expr, found))
+
+
+def _case(piece: Piecewise, known: set[Proposition]) -> Expr:
+    """The first case that holds."""
+    for value, condition in piece.args:
+        if condition == True:  # noqa: E712 — SymPy booleans
+            return value
+        _require(isinstance(condition, Eq), f"{condition} is no equality")
+        one, other = condition.args
+        if known & {Equal(one, other), Equal(other, one)}:
+            return value
+        _require(bool(known & {Less(one, other), Less(other, one)}), f"nothing says whether {condition}")
+    raise Refused(f"no case of {piece} holds")
 
 
 @rule
@@ -753,7 +839,7 @@ def rises(expr: Expr, symbol: Symbol, slope: Theorem, by: Symbol) -> Concluded:
     _require(by.is_nonnegative and by not in expr.free_symbols, f"{by} is not a fresh symbol ≥ 0")
     _require(not symbol.is_integer, f"{symbol} counts: there is no derivative")
     _require(all(symbol not in each.free_symbols for each in slope.hypotheses), f"{symbol} is restricted")
-    _require(_is_smooth(_constants_named(expr, symbol)), f"{expr} is not seen to be smooth in {symbol}")
+    _require(_is_smooth(_constants_named(expr, symbol), ()), f"{expr} is not seen to be smooth in {symbol}")
     _refuse_capture(expr, {symbol: symbol + by})
     later = expr.subs(symbol, symbol + by)
     _require_defined([expr, later], slope)
@@ -776,6 +862,12 @@ def unfold(node: BoundFunction, place: int, *nonzero: Theorem) -> Concluded:
     left, right = equations[place]
     _require_defined([left, right], *nonzero)
     return Concluded(Equal(left, right))
+
+
+@rule
+def greater(theorem: Theorem) -> Concluded:
+    """max(a, b) = b, from a ≤ b."""
+    return Concluded(Equal(Max(_left(theorem), _right(theorem)), _right(theorem)))
 
 
 @rule
@@ -850,6 +942,46 @@ def mean_at_most(theorem: Theorem, index: Symbol, count: Expr) -> Concluded:
     return Concluded(AtMost(LogMeanExp(_left(theorem), index, count), _right(theorem)), rest)
 
 
+# --- Integrals and limits ---------------------------------------------------------------------------------------------
+
+
+@rule
+def under_integral(head: type[Integrated], equality: Theorem, variable: Symbol) -> Concluded:
+    """∫ f = ∫ g, from f = g at every point."""
+    _require(issubclass(head, Integrated), f"{head} is no integral")
+    _require(isinstance(equality.proposition, Equal), f"{equality.proposition} is no equality")
+    unsigned = variable.is_real and not (variable.is_nonnegative or variable.is_nonpositive or variable.is_integer)
+    _require(bool(unsigned), f"{variable} is not any real number")
+    restricted = [each for each in equality.hypotheses if variable in each.free_symbols]
+    _require(not restricted, f"{'; '.join(map(str, restricted))} restricts {variable}")
+    return Concluded(Equal(head(_left(equality), variable), head(_right(equality), variable)))
+
+
+@rule
+def linear(integral: Integrated) -> Concluded:
+    """∫ (c₁f₁ + … + cₖfₖ) = c₁∫f₁ + … + cₖ∫fₖ, for numbers c that do not depend on the variable."""
+    _require(isinstance(integral, Integrated), f"{integral} is no integral")
+    variable, total = integral.variable, S.Zero
+    for term in Add.make_args(integral.integrand):
+        constant, rest = term.as_independent(variable, as_Add=False)
+        total += constant * integral.func(rest, variable)
+    return Concluded(Equal(integral, total))
+
+
+@rule
+def at_zero(theorem: Theorem, symbol: Symbol) -> Concluded:
+    """a ≤ b(0), from a ≤ b(x) for every x > 0, b being rational in x, with divisors that are positive at 0 too."""
+    _require(isinstance(theorem.proposition, AtMost | Less), f"{theorem.proposition} is no inequality")
+    left, right = _left(theorem), _right(theorem)
+    _require(bool(symbol.is_positive and not symbol.is_integer), f"{symbol} is not any number > 0")
+    restricted = any(symbol in each.free_symbols for each in theorem.hypotheses)
+    _require(not restricted and symbol not in left.free_symbols, f"{symbol} is restricted, or on the left")
+    from_zero = right.xreplace({symbol: Dummy(symbol.name, nonnegative=True)})
+    _require(bool(right.is_rational_function(symbol)), f"{right} is not rational in {symbol}")
+    _require(all(sign(each) is Sign.POSITIVE for each in divisors(from_zero)), f"{right} may divide by 0")
+    return Concluded(AtMost(left, right.subs(symbol, 0)))
+
+
 # --- For all --------------------------------------------------------------------------------------------------------
 
 
@@ -857,7 +989,8 @@ def mean_at_most(theorem: Theorem, index: Symbol, count: Expr) -> Concluded:
 def substitute(theorem: Theorem, put: Mapping[Any, Any], *ranges: Theorem) -> Concluded:
     """The same with other values for symbols, terms or unknown functions; values lie in the symbols' ranges.
 
-    That is seen, or the theorems say so. A function is replaced by a `Lambda` whose values are seen to be in its range.
+    That is seen, or the theorems say so. A function is replaced by a `Lambda` whose values are seen to lie in its
+    range; its variables are its own, and where it is differentiated it is smooth.
     """
     _check_put(put, ranges)
     for where in (theorem.proposition, *theorem.hypotheses):
@@ -870,17 +1003,27 @@ def substitute(theorem: Theorem, put: Mapping[Any, Any], *ranges: Theorem) -> Co
     return Concluded(theorem.proposition.changed(change), _union([hypotheses, *(each.hypotheses for each in ranges)]))
 
 
-def _check_put(put: Mapping[Any, Any], ranges: Sequence[Theorem]) -> None:
-    """Refuse values outside the ranges of what they stand for."""
+def _check_put(put: Mapping[Any, Any], ranges: Sequence[Theorem], eigen: Iterable[Any] = ()) -> None:
+    """Refuse values outside the ranges of what they stand for.
+
+    A function is that of a `Lambda` for all values of its variables, or of a fact's eigenvariables, as the fact says.
+    """
     for symbol, value in put.items():
         if isinstance(symbol, Symbol):
             _in_range(symbol, value, ranges)
         elif isinstance(symbol, UndefinedFunction):
             _require(isinstance(value, Lambda), f"{symbol} is a function: give a Lambda")
-            _require_defined([value.expr])
-            _require(_has_range_of(value.expr, symbol), f"values of {symbol} have a range")
+            usable = _unrestricted(ranges, put, eigen)
+            _require_defined([value.expr], *usable)
+            _require(_has_range_of(value.expr, symbol, usable), f"values of {symbol} have a range")
         else:
             _require(isinstance(value, Term) and symbol.admits(value), f"{value} cannot stand for {symbol}")
+
+
+def _unrestricted(ranges: Iterable[Theorem], put: Mapping[Any, Any], eigen: Iterable[Any]) -> list[Theorem]:
+    """The theorems that hold for all values of the variables of functions."""
+    variables = {name for value in put.values() if isinstance(value, Lambda) for name in value.variables}
+    return [each for each in ranges if not _restricts(each, variables.difference(eigen))]
 
 
 def _falling(proposition: Proposition) -> set[Symbol]:
@@ -893,7 +1036,8 @@ def _falling(proposition: Proposition) -> set[Symbol]:
 def _bound_names(part: Basic) -> set[Symbol]:
     """The names that an expression binds, as the index of a sum or the variable of an integral."""
     own = {node.own_name for node in part.atoms(BoundFunction) if node.own_name is not None}
-    return own.union(*(node.variables for node in part.atoms(ExprWithLimits, Lambda)))
+    integrals = {node.variable for node in part.atoms(Integrated)}
+    return own.union(integrals, *(node.variables for node in part.atoms(ExprWithLimits, Lambda)))
 
 
 def _varied(part: Basic, old: Basic | None = None) -> set[Symbol]:
@@ -915,8 +1059,13 @@ def _refuse_restricted(equality: Theorem, bound: set[Symbol]) -> None:
     _require(not _restricts(equality, bound), f"one of {bound} is restricted, and bound in what is rewritten")
 
 
-def _refuse_capture(part: Basic, *puts: Mapping[Any, Any]) -> None:
-    """Refuse a change of a name that is bound, or a value that holds one; for functions, one differentiated by, too."""
+def _refuse_capture(part: Basic, *puts: Mapping[Any, Any], ranges: Sequence[Theorem] = ()) -> None:
+    """Refuse a change of a name that is bound, or a value that holds one; for functions, one differentiated by, too.
+
+    A function that is differentiated is smooth: roots and logarithms are of what is positive, as is seen or as `ranges`
+    say.
+    """
+    positive_ = [_right(each) - _left(each) for each in ranges if isinstance(each.proposition, Less)]
     bound, varied = _bound_names(part), _varied(part)
     for put in puts if varied else ():
         numbers = {symbol: value for symbol, value in put.items() if isinstance(symbol, Symbol)}
@@ -925,19 +1074,22 @@ def _refuse_capture(part: Basic, *puts: Mapping[Any, Any]) -> None:
         within = _free(value for symbol, value in put.items() if isinstance(symbol, UndefinedFunction))
         _require(not varied & within, f"{varied & within} is not constant in {part}")
         functions = [value for symbol, value in put.items() if isinstance(symbol, UndefinedFunction)]
-        smooth = all(_is_smooth(value.expr) for value in functions)
+        smooth = all(_is_smooth(value.expr, positive_) for value in functions)
         _require(smooth or not part.has(Derivative), "what is differentiated must be smooth")
 
 
-def _is_smooth(expr: Expr) -> bool:
+_SMOOTH = (Add, Mul, Pow, exp, log, AppliedUndef, Derivative, Symbol, Number, Tuple)
+
+
+def _is_smooth(expr: Expr, positive_: Sequence[Expr]) -> bool:
     """Whether an expression is seen to have all derivatives, as unknown functions have."""
     for node in preorder_traversal(expr):
-        if isinstance(node, Pow) and not (node.exp.is_integer and node.exp.is_nonnegative):
-            if sign(node.base) is not Sign.POSITIVE:
+        is_root = isinstance(node, Pow) and not (node.exp.is_integer and node.exp.is_nonnegative)
+        if is_root or isinstance(node, log):
+            within = node.args[0]
+            if sign(within) is not Sign.POSITIVE and not any(is_zero(within - each) for each in positive_):
                 return False
-        elif (isinstance(node, log) and sign(node.args[0]) is not Sign.POSITIVE) or not isinstance(
-            node, Add | Mul | Pow | exp | log | AppliedUndef | Derivative | Symbol | Number | Tuple
-        ):
+        if not isinstance(node, _SMOOTH):
             return False
     return True
 
@@ -978,13 +1130,13 @@ def _put_numbers(part: Basic, numbers: Mapping[Symbol, Expr]) -> Basic:
     return found
 
 
-def _has_range_of(value: Expr, function: UndefinedFunction) -> bool:
-    """Whether a value is seen to lie where those of the function do."""
+def _has_range_of(value: Expr, function: UndefinedFunction, ranges: Sequence[Theorem]) -> bool:
+    """Whether a value is seen to lie where those of the function do; theorems y < z say that z − y is positive."""
     kinds = {kind for kind, holds in function(Dummy()).assumptions0.items() if holds} - _IMPLIED
     if not kinds <= {"positive", "nonnegative"}:
         return False
     if not kinds:
-        return _is_number(value)
+        return _is_number(value, positive_=tuple(_apart(each.proposition for each in ranges)))
     found = seen(value)
     return found is Sign.POSITIVE or (found is not None and "positive" not in kinds)
 
@@ -1015,31 +1167,38 @@ def _in_range(symbol: Symbol, value: Expr, ranges: Sequence[Theorem]) -> None:
     elif symbol.is_nonnegative:
         _require(_known(value, ranges, strict=False), f"{symbol} >= 0: give a theorem that 0 <= {value}")
     elif symbol.is_real:
-        known = _is_number(value) or _known(value, ranges, strict=False)
-        _require(known, f"{symbol} is real, and {value} need not be")
+        is_bound = any(each.proposition.value_at and each.proposition.value == value for each in ranges)
+        known = is_bound or _is_number(value, positive_=tuple(_apart(each.proposition for each in ranges)))
+        _require(known or _known(value, ranges, strict=False), f"{symbol} is real, and {value} need not be")
 
 
 @lru_cache(maxsize=4096)
-def _is_number(value: Expr, *, known: bool = False) -> bool:
+def _is_number(value: Expr, *, known: bool = False, positive_: tuple[Expr, ...] = ()) -> bool:
     """Whether it is a real number wherever no divisor is 0: no root or logarithm of what may be negative.
 
     Functions of the bounds are numbers if their closed forms, where proofs use these, are, or if that is `known`.
     """
+
+    def all_numbers(parts: Iterable[Expr]) -> bool:
+        return all(_is_number(each, known=known, positive_=positive_) for each in parts)
+
     if value.is_real:
         return True
     match value:
         case BoundFunction():
-            closed_too = known or not value.is_closed_in_proofs or _is_number(value.closed())
-            return closed_too and all(_is_number(each, known=known) for each in value.args)
-        case Pow():
-            rooted = value.exp.is_integer or sign(value.base) is not None
-            return bool(rooted) and all(_is_number(each, known=known) for each in value.args)
+            return all_numbers([*value.args, *([] if known or not value.is_closed_in_proofs else [value.closed()])])
+        case Pow() if not value.exp.is_integer:
+            above = sign(value.base) is not None or any(is_zero(value.base - each) for each in positive_)
+            return above and all_numbers(value.args)
         case log():
-            return sign(value.args[0]) is Sign.POSITIVE
-        case Derivative():
-            return _is_number(value.expr, known=known)
-        case Add() | Mul() | exp() | floor() | Max() | Min() | Abs() | AppliedUndef() | factorial() | binomial():
-            return all(_is_number(each, known=known) for each in value.args)
+            within = value.args[0]
+            return sign(within) is Sign.POSITIVE or any(is_zero(within - each) for each in positive_)
+        case Derivative() | Integrated():
+            return all_numbers(value.args[:1])
+        case Piecewise():
+            return all_numbers(each for each, _ in value.args)
+        case Add() | Mul() | Pow() | exp() | floor() | Max() | Min() | Abs() | AppliedUndef() | factorial() | binomial():
+            return all_numbers(value.args)
     return False
 
 
@@ -1129,15 +1288,16 @@ def apply(
     _require(binding.keys().isdisjoint(fact.eigen), f"{fact.name} must hold for all {fact.eigen}: put nothing there")
     for template, premise in zip(fact.premises, premises, strict=True):
         _match(template, premise.proposition, binding, fact)
-    _check_put(binding, (*premises, *ranges))
+    _check_put(binding, (*premises, *ranges), fact.eigen)
+    usable = _unrestricted((*premises, *ranges), binding, fact.eigen)
     for part in (each for where in (*fact.premises, *fact.under, fact.conclusion) for each in where.expressions()):
-        _refuse_capture(part, binding)
+        _refuse_capture(part, binding, ranges=usable)
     change = _replacer(binding)
     for template, premise in zip(fact.premises, premises, strict=True):
         wanted = template.changed(change)
         _require(premise.proposition == wanted, f"{fact.name} asks for: {wanted}; given: {premise.proposition}")
     assumed = [each.changed(change) for each in fact.under]
-    used = [each.hypotheses for each in ranges]
+    used = [tuple(each for each in one.hypotheses if not (fact.eigen and each in assumed)) for one in ranges]
     for template, premise in zip(fact.premises, premises, strict=True):
         general = not fact.eigen or not _mentioned(template).isdisjoint(fact.eigen)
         used.append(tuple(each for each in premise.hypotheses if not (general and each in assumed)))

@@ -12,7 +12,7 @@ from enum import Enum
 from functools import cache, lru_cache
 from typing import ClassVar, Self
 
-from sympy import Basic, Eq, Expr, Float, Ge, Gt, I, Le, Lt, Or, S, Symbol, srepr
+from sympy import Basic, Eq, Expr, Float, Ge, Gt, I, Lambda, Le, Lt, Or, S, Symbol, srepr
 from sympy.core.relational import Relational
 
 from ..meaning import Asks, Neighbouring, Quantity, Scheme
@@ -129,6 +129,8 @@ def _said(part: object, form: Format) -> str:
         return part.said(form)
     if isinstance(part, tuple):
         return ", ".join(_said(each, form) for each in part)
+    if isinstance(part, Lambda):
+        return form(part.expr)  # a function reads as its value
     return form(part) if isinstance(part, Basic) else str(part)
 
 
@@ -188,6 +190,19 @@ class InOrder(Batches):
 
 
 @dataclass(frozen=True)
+class OnceAnEpoch(Batches):
+    """Epochs of `count` steps, each of which uses the record at most once: in a fixed order or in whatever order.
+
+    `uses_before(count, t)` is how many of the first t steps use it.
+    """
+
+    count: Expr
+    scheme = Scheme.FIXED
+    are_given = True
+    words = "epochs of {count} batches, at most one of which holds the record"
+
+
+@dataclass(frozen=True)
 class EveryStep(Batches):
     """Every step uses all records."""
 
@@ -234,6 +249,48 @@ class EachByItself(Batches):
     scheme = Scheme.POISSON
     are_fresh = True
     words = "every record drawn by itself at every step, with chance {rate}"
+
+
+@dataclass(frozen=True)
+class BatchWith(Batches):
+    """Batches drawn as `random` says, given that they hold the record."""
+
+    random: Batches | Anything
+    words = "{random}, given that the record is drawn"
+
+
+@dataclass(frozen=True)
+class BatchWithout(Batches):
+    """Batches drawn as `random` says, given that they do not hold the record."""
+
+    random: Batches | Anything
+    words = "{random}, given that the record is not drawn"
+
+
+@dataclass(frozen=True)
+class LastPlaces(Batches):
+    """As `InOrder`, the record's batch drawn evenly from the last `among` of the `count` batches."""
+
+    count: Expr
+    among: Expr
+    words = "{count} batches in a fixed order, the record in one of the last {among}, each as likely"
+
+
+@dataclass(frozen=True)
+class NeverUsed(Batches):
+    """No batch holds the record."""
+
+    are_given = True
+    words = "batches without the record"
+
+
+@dataclass(frozen=True)
+class AsDrawn(Batches):
+    """Batches as they turned out when `random` was drawn: what is said of them is said of every outcome."""
+
+    random: Batches | Anything
+    are_given = True
+    words = "given batches ({random})"
 
 
 # --- Two runs ------------------------------------------------------------------------------------------------------
@@ -308,6 +365,19 @@ class Mixed(Pair):
     words = "{weight}·({first}) + (1 − {weight})·({second})"
 
 
+@dataclass(frozen=True)
+class Continued(Pair):
+    """The laws after `steps` more updates of `descent`, from any given run with R_a ≤ a·cost so far at every order a > 1.
+
+    What came before was made with given batches, from a point; the batches of the further steps are still to be drawn.
+    """
+
+    descent: Descent | Anything
+    cost: Expr
+    steps: Expr
+    words = "θ after {steps} more steps, from wherever R_a ≤ a·({cost}); {descent}"
+
+
 # --- What can be proved --------------------------------------------------------------------------------------------
 
 
@@ -320,8 +390,8 @@ class Proposition(Term):
     relation: ClassVar[str] = "<="
     """Whether what is bounded is at most, at least or equal to the value."""
     quantity: ClassVar[Quantity | None] = None
-    of_updates: ClassVar[bool] = False
-    """Whether it says what update maps, or the losses behind them, do: bounds on runs may assume that, and no more."""
+    assumable: ClassVar[bool] = False
+    """Whether bounds on runs may assume it: what data, losses and update maps are; nothing that bounds a run."""
     asks: ClassVar[Asks | None] = None
     """What it asks of an update, as a hypothesis, if that is more than Lipschitz or convex."""
 
@@ -397,7 +467,7 @@ class Lipschitz(Proposition):
 
     descent: Descent | Anything
     constant: Expr
-    of_updates = True
+    assumable = True
     words = "every update map is Lipschitz with constant {constant}"
 
 
@@ -407,7 +477,7 @@ class Apart(Proposition):
 
     descent: Descent | Anything
     distance: Expr
-    of_updates = True
+    assumable = True
     words = "the update maps of a step that uses the record differ by at most {distance}"
 
 
@@ -421,7 +491,7 @@ class LossesBetween(Proposition):
     descent: Descent | Anything
     convexity: Expr
     smoothness: Expr
-    of_updates = True
+    assumable = True
     words = "every loss is {convexity}-strongly convex and {smoothness}-smooth"
 
 
@@ -431,7 +501,7 @@ class GradientSteps(Proposition):
 
     descent: Descent | Anything
     step: Expr
-    of_updates = True
+    assumable = True
     words = "an update is θ − {step}·(mean gradient of its batch)"
 
 
@@ -499,6 +569,144 @@ class Renyi(Proposition):
     value_at = "epsilon"
     quantity = Quantity.DIVERGENCE
     words = "at order {order} the divergence is at most {epsilon}, for {pair}"
+
+
+@dataclass(frozen=True)
+class Moment(Proposition):
+    """∫ μ^order·ν^(1−order), that is e^((order−1)·R_order), is at most `moment` for the laws, in either direction."""
+
+    pair: Pair | Anything
+    order: Expr
+    moment: Expr
+    value_at = "moment"
+    words = "e^(({order} − 1)·R) ≤ {moment} at order {order}, for {pair}"
+
+
+@dataclass(frozen=True)
+class AnyStep(Proposition):
+    """Given the batches drawn so far, one more step leads from R_a ≤ a·before, at every order a > 1, to R_a ≤ a·after."""
+
+    descent: Descent | Anything
+    before: Expr
+    after: Expr
+    words = "a step leads from u = {before} to {after}, given the batches"
+
+
+@dataclass(frozen=True)
+class StepWithout(Proposition):
+    """The same, of a step that does not use the record."""
+
+    descent: Descent | Anything
+    before: Expr
+    after: Expr
+    words = "a step without the record leads from u = {before} to {after}, given the batches"
+
+
+@dataclass(frozen=True)
+class MayBe(Proposition):
+    """Batches drawn as `random` says may turn out to be `batches`."""
+
+    batches: Batches | Anything
+    random: Batches | Anything
+    words = "{batches}: one way in which {random} may turn out"
+
+
+@dataclass(frozen=True)
+class StepsIndependent(Proposition):
+    """The batches of different steps are drawn independently: those before a step say nothing about its own."""
+
+    descent: Descent | Anything
+    words = "the batches of different steps are independent"
+
+
+# --- Exact laws ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Used(Proposition):
+    """The batch of step `time` holds the record."""
+
+    batches: Batches | Anything
+    time: Expr
+    words = "step {time} uses the record"
+
+
+@dataclass(frozen=True)
+class QuadraticLosses(Proposition):
+    """θ is a number, and a record's loss is convexity·θ²/2 − xθ; the x of the two records differ by `distance`.
+
+    Batches are given, not drawn, and have this size.
+    """
+
+    descent: Descent | Anything
+    convexity: Expr
+    distance: Expr
+    size: Expr
+    assumable = True
+    words = "every loss is {convexity}·θ²/2 − xθ; batches of size {size} are given; the two x differ by {distance}"
+
+
+@dataclass(frozen=True)
+class AffineSteps(Proposition):
+    """Every update map is θ ↦ factor·θ + c, θ a number, for a given c that may differ from step to step.
+
+    The two c of a step that uses the record differ by `distance`.
+    """
+
+    descent: Descent | Anything
+    factor: Expr
+    distance: Expr
+    words = "an update is θ ↦ {factor}·θ + c; where the record is used the two c differ by {distance}"
+
+
+@dataclass(frozen=True)
+class GaussianLaws(Proposition):
+    """Both laws are Gaussians on the line, of this variance (0: points), and their means differ by `gap`."""
+
+    pair: Pair | Anything
+    gap: Expr
+    variance: Expr
+    words = "Gaussians of variance {variance}, their means {gap} apart, for {pair}"
+
+
+@dataclass(frozen=True)
+class RenyiEquals(Proposition):
+    """R_order between the laws, in either direction, is `epsilon`."""
+
+    pair: Pair | Anything
+    order: Expr
+    epsilon: Expr
+    value_at = "epsilon"
+    relation = "="
+    quantity = Quantity.DIVERGENCE
+    words = "R_{order} = {epsilon}, for {pair}"
+
+
+# --- (ε, δ) --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class DeltaAtMost(Proposition):
+    """∫(μ − e^epsilon·ν)₊ ≤ `delta` for the laws, in either direction: (epsilon, delta)-indistinguishable."""
+
+    pair: Pair | Anything
+    epsilon: Expr
+    delta: Expr
+    value_at = "delta"
+    quantity = Quantity.DELTA
+    words = "δ ≤ {delta} at ε = {epsilon}, for {pair}"
+
+
+@dataclass(frozen=True)
+class EpsilonAtMost(Proposition):
+    """∫(μ − e^ε·ν)₊ ≤ `delta` for the laws, in either direction, for every ε ≥ `epsilon`."""
+
+    pair: Pair | Anything
+    delta: Expr
+    epsilon: Expr
+    value_at = "epsilon"
+    quantity = Quantity.EPSILON
+    words = "ε ≤ {epsilon} at δ = {delta}, for {pair}"
 
 
 RELATIONS: dict[type[Relational], Callable[[Expr, Expr], Proposition]] = {

@@ -10,10 +10,10 @@ from sympy import Expr, S, Symbol
 from sympy.core.relational import Relational
 
 from ..functions.geometric import GeometricSum
-from ..symbols import ABBREVIATIONS, N, b, n, whole
+from ..symbols import ABBREVIATIONS, N, b, n, s, whole
 from . import kernel
 from .kernel import Theorem
-from .propositions import Abbreviation, Anything, AtMost, Proposition, proposition_of
+from .propositions import Abbreviation, Anything, AtMost, Less, Proposition, proposition_of
 
 
 def given(relation: Relational) -> Theorem:
@@ -57,6 +57,11 @@ def claimed(
     return kernel.promise(proposition, (*relations, *assumed, *definitions, *gate), full, name)
 
 
+def defined(*symbols: Symbol) -> tuple[Proposition, ...]:
+    """That these are abbreviations: for proofs that use some which their conclusion does without."""
+    return tuple(Abbreviation(symbol, ABBREVIATIONS[symbol]) for symbol in symbols)
+
+
 def _abbreviations(where: Iterable[Proposition]) -> list[Symbol]:
     """Abbreviations that occur, or occur in what these stand for."""
     used = set[Symbol]().union(*(each.free_symbols for each in where))
@@ -81,8 +86,14 @@ def use(
                 break
     binding = {key: value for key, value in binding.items() if key != value}
     instance = kernel.substitute(lemma, binding, *ranges) if binding else lemma
-    wanted = [each for each in premises if each.proposition in instance.hypotheses]
+    wanted = [each for each in premises if not _proves(each).isdisjoint(instance.hypotheses)]
     return kernel.cut(instance, *wanted) if wanted else instance
+
+
+def _proves(theorem: Theorem) -> set[Proposition]:
+    """What a theorem says, and that a ≤ b if it says a < b."""
+    found = theorem.proposition
+    return {found, AtMost(found.left, found.right)} if isinstance(found, Less) else {found}
 
 
 def _fits(template: object, given_: object, binding: dict[Any, Any]) -> bool:
@@ -150,6 +161,17 @@ def on(expr: Expr, domain: Mapping[Symbol, tuple[Expr, Symbol, Expr, Theorem]]) 
         read,
         kernel.cancel(read.proposition.right, expr, *ranges),  # type: ignore[attr-defined]
     )
+
+
+def absurd(positive_: Theorem, not_positive: Theorem, left: Expr, right: Expr) -> Theorem:
+    """left ≤ right, from 0 < x and x ≤ 0 together: from what cannot be, anything follows.
+
+    s·x is ((s + 1)²·x + (s − 1)²·(−x))/4, so at least 0 for every s; take s = (right − left)/x.
+    """
+    x = positive_.proposition.right  # type: ignore[attr-defined]
+    every = kernel.combine(left, left + s * x, ((s + 1) ** 2 / 4, positive_), ((s - 1) ** 2 / 4, not_positive))
+    found = kernel.substitute(every, {s: (right - left) / x}, positive_)
+    return kernel.chain(found, kernel.cancel(found.proposition.right, right, positive_))  # type: ignore[attr-defined]
 
 
 @cache

@@ -5,93 +5,132 @@ It is how a squared loss becomes Huber's: the gradient φ'(x·θ)·x has a fixed
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
+from itertools import chain, combinations
 
-from sympy import Integer, diff, exp, log
+from sympy import Expr, S, Symbol, expand
 
 from ..display import Dot, Plus
-from ..meaning import Quantity
-from ..proof.checks import Slack
-from ..proof.derivation import Derivation
+from ..proof import kernel
+from ..proof.facts.clipping import (
+    POINTS,
+    ScalarOutput,
+    clipped_convex,
+    first_slope,
+    input_norm,
+    score_norm,
+    second_slope,
+    slope_cut_above,
+    slope_cut_below,
+    slope_kept,
+    slope_lipschitz,
+    slope_rises,
+)
+from ..proof.facts.regression import SmoothLosses
+from ..proof.kernel import Refused, Theorem, apply, assume, cases, combine
+from ..proof.propositions import AtMost
+from ..proof.search import claimed
 from ..statement import Statement
 from ..symbols import (
     C,
     L,
-    M_x,
-    a_above,
-    a_below,
-    b_v,
+    X,
     bias,
-    d_1,
-    d_2,
-    f_1,
-    f_2,
-    g,
-    gap,
+    bias_1,
+    clipped_1,
+    clipped_2,
+    d_score,
+    factor,
+    features_1,
     kappa,
-    m_cap,
+    kappa_1,
     radius,
-    slack,
-    theta,
-    x0,
-    x_i,
+    slope_1,
+    slope_2,
 )
+
+MODEL = ScalarOutput(kappa, L, bias, C)
+LETTERS = {kappa_1: kappa, features_1: L, bias_1: bias}
+Split = Callable[[Theorem, tuple[Theorem, ...]], Theorem]
+"""A proof of the rest, for one slope in one of the three places: what it is clipped to, and where it lies."""
+
+
+@cache
+def _points() -> Theorem:
+    return assume(POINTS.changed(lambda part: part.subs(LETTERS) if isinstance(part, Expr) else part))
+
+
+def _three_places(clipping: Theorem, slope: Symbol, then: Split) -> Theorem:
+    """One proof from three: the slope below the cap −C/‖x‖, between the caps, or above the cap C/‖x‖."""
+    at = slope * radius
+    low, not_low = assume(AtMost(at, -C)), assume(AtMost(-C, at))
+    not_high, high = assume(AtMost(at, C)), assume(AtMost(C, at))
+    below = then(apply(slope_cut_below, clipping, low), (low,))
+    within = then(apply(slope_kept, clipping, not_low, not_high), (not_low, not_high))
+    above = then(apply(slope_cut_above, clipping, high), (high,))
+    return cases(below, cases(within, above))
+
+
+def _all_places(left: Expr, right: Expr) -> Theorem:
+    """left ≤ right wherever the two slopes lie: nine cases, in each of which it is a sum of what is not negative."""
+    rises = apply(slope_rises, _points())
+
+    def with_first(first: Theorem, here: tuple[Theorem, ...]) -> Theorem:
+        def with_both(second: Theorem, there: tuple[Theorem, ...]) -> Theorem:
+            return _sum(left, right, [first, second], [rises, *here, *there])
+
+        return _three_places(apply(second_slope, _points()), slope_2, with_both)
+
+    return _three_places(apply(first_slope, _points()), slope_1, with_first)
+
+
+def _sum(left: Expr, right: Expr, values: list[Theorem], known: list[Theorem]) -> Theorem:
+    """left ≤ right, where some of the known inequalities (and 2C/‖x‖) add up to the difference."""
+    meant = {each.proposition.left: each.proposition.right for each in values}  # type: ignore[attr-defined]
+    rises, *places = known
+    terms: list[tuple[kernel.Factor, ...]] = [
+        (S.One, rises),
+        *((1 / radius, each) for each in places),
+        (2 * C / radius,),
+    ]
+    for some in chain.from_iterable(combinations(terms, size) for size in range(len(terms) + 1)):
+        total = sum((_value(each) for each in some), S.Zero)
+        if expand((right - left).subs(meant) - total) == 0:
+            return kernel.loosen(combine(left, right, *some, by=values))
+    raise Refused(f"no sum of what is known is {right} - {left}")
+
+
+def _value(term: tuple[kernel.Factor, ...]) -> Expr:
+    """What a term stands for."""
+    found = S.One
+    for each in term:
+        found *= each.proposition.right - each.proposition.left if isinstance(each, Theorem) else each
+    return found
+
+
+@cache
+def clipping_shortens() -> tuple[Theorem, Theorem]:
+    """Clipped slopes rise too, and by no more: 0 ≤ c₂ − c₁ ≤ φ'₂ − φ'₁."""
+    rise = _all_places(clipped_1, clipped_2)
+    less = _all_places(clipped_2 - clipped_1, slope_2 - slope_1)
+    return kernel.named(rise, "clipped slopes rise"), kernel.named(less, "clipping shortens differences")
+
+
+def _smooth(value: Expr) -> Theorem:
+    """The clipped gradients are those of convex losses with this smoothness."""
+    rise, less = clipping_shortens()
+    points = _points()
+    steep, norm, score = (apply(each, points) for each in (slope_lipschitz, input_norm, score_norm))
+    change = (clipped_2 - clipped_1) * d_score
+    convex = combine(S.Zero, change, (d_score, rise))
+    smooth = combine(change, value * X, (d_score, less), (d_score, steep), (kappa, score), (kappa * X, norm))
+    return apply(clipped_convex, convex, smooth, put={factor: value, **LETTERS, C: C})
 
 
 @cache
 def scalar_output() -> Statement:
     """`clip:scalar`."""
-    d = Derivation()
-    score = x_i * theta
-    d.identity(
-        "The gradient of φ(x·θ) is φ'(x·θ)·x, so its direction does not depend on θ (one coordinate of x and θ is "
-        "written; φ(s) = log(1 + e^(−s)), whose derivative is −1/(1 + e^s)).",
-        diff(log(1 + exp(-score)), theta),
-        -x_i / (1 + exp(score)),
-    )
-    d.identity(
-        "Its norm is |φ'|·‖x‖. Where that exceeds C, clipping multiplies it by C/(|φ'|·‖x‖), and what is left of |φ'| "
-        "(here g) is C/‖x‖ (here C/r): so clipping the gradient clips φ' to [−C/‖x‖, C/‖x‖].",
-        g * (C / (g * radius)),
-        C / radius,
-    )
-    d.identity(
-        "Clipping is monotone and shortens differences. Take φ' at two points, m_cap − a_below under the cap and "
-        "m_cap + a_above over it: clipped, they differ by a_below …",
-        m_cap - (m_cap - a_below),
-        a_below,
-    )
-    d.at_most(
-        "… which is at most what they differed by before. (With both on one side of the cap, the difference stays, or "
-        "becomes 0.)",
-        a_below,
-        (m_cap + a_above) - (m_cap - a_below),
-        [(Integer(1), Slack(a_above, "positive"))],
-    )
-    d.at_most(
-        "φ is convex and φ' is κ-Lipschitz, so φ' rises between two points, by at most κ times their distance, and so "
-        "does the clipped φ': its slope h between any two points has 0 ≤ h ≤ κ (h = κ − slack; the distance is x0).",
-        (kappa - slack) * x0,
-        kappa * x0,
-        [(x0, Slack(slack, "positive"))],
-    )
-    d.identity(
-        "Cauchy and Schwarz: (x·Δ)² = ‖x‖²‖Δ‖² − (the area they span)², in the plane of x and Δ …",
-        (f_1 * d_1 + f_2 * d_2) ** 2,
-        (f_1**2 + f_2**2) * (d_1**2 + d_2**2) - (f_1 * d_2 - f_2 * d_1) ** 2,
-    )
-    d.at_most(
-        "… so between points Δ apart the clipped gradient, along Δ, changes by h·(x·Δ)² ≥ 0, at most κ(L² + bias)‖Δ‖². "
-        "(M_x is (x·Δ)², b_v the area, x0 is ‖Δ‖² and gap what ‖x‖² is short of L² + bias, so that (L² + bias)·x0 = "
-        "M_x + b_v² + gap·x0.)",
-        (kappa - slack) * M_x,
-        kappa * (M_x + b_v**2 + gap * x0),
-        [
-            (slack, Slack(M_x, "a square")),
-            (kappa, Slack(b_v**2, "a square")),
-            (kappa * x0, Slack(gap, "‖x‖² ≤ L² + bias")),
-        ],
-    )
     expr = kappa * (L**2 + bias)
     return Statement(
         label="clip:scalar",
@@ -101,12 +140,9 @@ def scalar_output() -> Statement:
         says="The clipped gradient of φ(x·θ) is that of a convex loss with this smoothness, for φ convex with a "
         "κ-Lipschitz derivative. With λθ added after clipping, the loss is λ-strongly convex and (this + λ)-smooth.",
         bounds=r"\beta",
-        quantity=Quantity.SMOOTHNESS,
-        relation="<=",
-        expr=expr,
-        shown=d.printed(expr, Dot(kappa, Plus(L**2, bias))),
+        theorem=claimed(SmoothLosses(MODEL, expr), (), (), lambda: _smooth(expr)),
+        shown=Dot(kappa, Plus(L**2, bias)),
         hypotheses=(),
-        steps=d.steps,
         assumes=(
             "the loss of a record is φ(x·θ), φ convex and φ' κ-Lipschitz",
             "features have norm at most L, before a constant 1 is appended if bias = 1",

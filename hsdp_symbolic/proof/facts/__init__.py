@@ -9,7 +9,21 @@ from importlib import import_module
 
 from ..kernel import Fact
 
-PARTS = ("definitions", "losses", "log_sobolev", "renyi")
+PARTS = (
+    "definitions",
+    "losses",
+    "log_sobolev",
+    "renyi",
+    "mixtures",
+    "epochs",
+    "gaussian_laws",
+    "conversion",
+    "drift",
+    "diffusion",
+    "regression",
+    "clipping",
+    "published",
+)
 
 
 def all_facts() -> dict[str, Fact]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sympy import Integer, S
 
-from ...symbols import after, cost_1, count, epoch, inverse, noise_1, noise_2, order, place, start, steps
+from ...symbols import after, cost_1, count, epoch, factor, inverse, noise_1, noise_2, order, place, start, steps
 from ..kernel import Fact
 from ..propositions import (
     Anything,
@@ -45,6 +45,13 @@ log_sobolev_constant = Fact(
     (LogSobolev(PAIR, inverse), Less(S.Zero, inverse)),
     LogSobolevConstant(PAIR, 1 / inverse),
     "1/c is what is carried",
+)
+inverse_of_constant = Fact(
+    "inverse_of_constant",
+    "",
+    (LogSobolevConstant(PAIR, factor), Less(S.Zero, factor)),
+    LogSobolev(PAIR, 1 / factor),
+    "the same, read the other way",
 )
 update_per_order = Fact(
     "update_per_order",

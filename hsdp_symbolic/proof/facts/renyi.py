@@ -7,7 +7,7 @@ from sympy import Integer, S
 from ...symbols import cost_1, cost_2, distance, further, noise_2, start, steps
 from ..kernel import Fact
 from ..propositions import Apart, Every, From, Less, Mapped, Noised, PerOrder, Unused
-from .definitions import BATCHES, DESCENT, FRESH, HERE
+from .definitions import BATCHES, DESCENT, FRESH, HERE, PAIR
 
 VAN_ERVEN = "van Erven & Harremoës 2014"
 MIRONOV = "Mironov 2017"
@@ -18,6 +18,13 @@ data_processing = Fact(
     (Unused(BATCHES, start + steps), PerOrder(HERE, cost_1)),
     PerOrder(Mapped(HERE), cost_1),
     "one and the same map, applied to both laws, does not raise the divergence",
+)
+noise_processing = Fact(
+    "noise_processing",
+    VAN_ERVEN,
+    (PerOrder(PAIR, cost_1), Less(S.Zero, noise_2)),
+    PerOrder(Noised(PAIR, noise_2), cost_1),
+    "data processing: the same independent noise, added to both laws, does not raise the divergence",
 )
 gaussian_mechanism = Fact(
     "gaussian_mechanism",

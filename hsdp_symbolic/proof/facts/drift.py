@@ -1,0 +1,136 @@
+"""Drift: a copy of the second run that is steered into the first, and what its steering costs.
+
+X_(t+1) = φ_t(X_t) + Z_t on one dataset, X'_(t+1) = φ'_t(X'_t) + Z_t on the other, from one start. Beside X runs
+X̃_(t+1) = φ'_t(X̃_t) + w_t + Z_t, from the same start and with the same noise, where the drift w_t is a fixed portion of
+φ_t(X_t) − φ'_t(X̃_t). The transcript of X̃ is (w_t + Z_t)_t, that of X' is (Z_t)_t, and X̃, X' are one function of theirs.
+Each w_t is a function of the transcript before step t: so transcripts are compared as the outputs of Gaussian
+mechanisms that are chosen one after another. Once X̃ has met X, that compares X with X'.
+
+This is the shifted interpolation of Bok, Su & Altschuler (2024) with the shifts left free; they found the best ones for
+a fixed order of batches, and Altschuler & Talwar (2022) those of noisy descent with a bounded domain. Nothing is asked
+of the losses: only how far maps of two points, and two maps of one point, are apart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sympy import Expr, Integer, S
+
+from ...meaning import Quantity
+from ...symbols import cost_1, distance, drifted, factor, hidden, noise_1, steps
+from ..kernel import Fact
+from ..propositions import (
+    Anything,
+    Apart,
+    AtMost,
+    Descent,
+    From,
+    Less,
+    Lipschitz,
+    Pair,
+    PerOrder,
+    Proposition,
+    Unused,
+)
+from .definitions import BATCHES, DESCENT, PAIR, RUN
+
+BOK = "Bok, Su & Altschuler 2024"
+DONG = "Dong, Roth & Su 2022"
+
+
+@dataclass(frozen=True)
+class Drift(Proposition):
+    """After `steps` steps a drifted copy is within `distance` of the first run; its transcript costs at most `cost`.
+
+    Cost: telling the transcripts of `steps` steps apart is no easier than telling N(0, 1) from N(μ, 1), μ² = cost.
+    """
+
+    descent: Descent | Anything
+    steps: Expr
+    distance: Expr
+    cost: Expr
+    value_at = "cost"
+    quantity = Quantity.DIVERGENCE_STEP
+    words = "after {steps} steps a drifted copy is within {distance}, at a cost μ² ≤ {cost}"
+
+
+@dataclass(frozen=True)
+class Close(Proposition):
+    """The same after the update maps of the step that comes next, before its drift and its noise."""
+
+    descent: Descent | Anything
+    steps: Expr
+    distance: Expr
+    cost: Expr
+    value_at = "cost"
+    quantity = Quantity.DIVERGENCE_STEP
+    words = "after {steps} steps and the next maps a drifted copy is within {distance}, at a cost μ² ≤ {cost}"
+
+
+@dataclass(frozen=True)
+class Gaussian(Proposition):
+    """Telling the laws apart is no easier than telling N(0, 1) from N(μ, 1), with μ² ≤ `cost`."""
+
+    pair: Pair | Anything
+    cost: Expr
+    value_at = "cost"
+    quantity = Quantity.DIVERGENCE_STEP
+    words = "as hard to tell apart as N(0, 1) and N(μ, 1), μ² ≤ {cost}: {pair}"
+
+
+drift_start = Fact(
+    "drift_start",
+    "",
+    (),
+    Drift(RUN, Integer(0), Integer(0), Integer(0)),
+    "the copy starts where both runs start, and has drifted nowhere",
+)
+drift_unused = Fact(
+    "drift_unused",
+    BOK,
+    (Lipschitz(DESCENT, factor), Unused(BATCHES, steps), Drift(DESCENT, steps, drifted, cost_1)),
+    Close(DESCENT, steps, factor * drifted, cost_1),
+    "both datasets have one map, and it is Lipschitz",
+)
+drift_used = Fact(
+    "drift_used",
+    BOK,
+    (
+        Lipschitz(DESCENT, factor),
+        Apart(DESCENT, distance),
+        AtMost(S.Zero, distance),
+        Drift(DESCENT, steps, drifted, cost_1),
+    ),
+    Close(DESCENT, steps, factor * drifted + distance, cost_1),
+    "triangle inequality: φ(x) and φ'(y) are no farther apart than φ(x), φ(y) and φ(y), φ'(y) together",
+)
+hide = Fact(
+    "hide",
+    DONG,
+    (
+        Close(DESCENT, steps, drifted, cost_1),
+        AtMost(S.Zero, hidden),
+        AtMost(hidden, drifted),
+        Less(S.Zero, noise_1),
+    ),
+    Drift(DESCENT, steps + 1, drifted - hidden, cost_1 + hidden**2 / noise_1),
+    "a drift by the portion a/z of what is left is at most a long; Gaussian mechanisms chosen one after another compose: "
+    "N(0, 1) against N(μ₁, 1) and then against N(μ₂, 1) is N(0, 1) against N(√(μ₁² + μ₂²), 1) (with the drift so "
+    "chosen: Bok, Su & Altschuler 2024)",
+)
+drift_end = Fact(
+    "drift_end",
+    DONG,
+    (Drift(RUN, steps, Integer(0), cost_1),),
+    Gaussian(From(RUN, Integer(0), steps), cost_1),
+    "the copy has met the first run, and copy and second run are one function of their transcripts: post-processing",
+)
+gaussian_to_renyi = Fact(
+    "gaussian_to_renyi",
+    DONG,
+    (Gaussian(PAIR, cost_1),),
+    PerOrder(PAIR, cost_1 / 2),
+    "what is as hard to tell apart as N(0, 1) and N(μ, 1) comes from these by one map (Blackwell), and R_a of these, in "
+    "either direction, is aμ²/2",
+)
