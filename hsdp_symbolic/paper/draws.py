@@ -79,6 +79,7 @@ from .steps import after_use, shared_at_most, used
 CHANCE = b / n
 KAPPA = alpha * (alpha - 1)
 """R_α ≤ α·u means e^((α−1)R_α) ≤ e^(κu)."""
+BATCHES = "the indices in each batch do not depend on the records, so that both datasets can be given the same"
 DRAWN = descent(DrawnAfresh(CHANCE))
 GIVEN = descent(AsDrawn(DrawnAfresh(CHANCE)))
 
