@@ -181,16 +181,17 @@ def increment_falls() -> Theorem:
     """The increment log(A + (1−p)·e^(−(1−q²)s)) never rises with s."""
     increment, inside = _slope_of()
     slope = kernel.work_out(Derivative(increment, s_log))
-    share = assume(AtMost(rate, S.One))
-    terms = decay * exp(-decay * s_log), share, _inverse(inside)
-    return kernel.named(chain(slope, combine(slope.proposition.right, S.Zero, terms)), "the increment falls")  # type: ignore[attr-defined]
+    share, (positive, inverse) = assume(AtMost(rate, S.One)), _inside(inside)
+    terms = decay * exp(-decay * s_log), share, inverse
+    falls = combine(slope.proposition.right, S.Zero, terms, nonzero=[positive])  # type: ignore[attr-defined]
+    return kernel.named(chain(slope, falls), "the increment falls")
 
 
-def _inverse(inside: Expr) -> Theorem:
-    """0 < 1/inside."""
+def _inside(inside: Expr) -> tuple[Theorem, Theorem]:
+    """What the increment is the logarithm of is positive, and so is 1 over it."""
     share = assume(AtMost(rate, S.One))
     positive = combine(S.Zero, inside, (A_hit,), (share, exp(-decay * s_log)))
-    return substitute(kernel.positive(1 / mu), {mu: inside}, positive)
+    return positive, substitute(kernel.positive(1 / mu), {mu: inside}, positive)
 
 
 @cache
@@ -199,9 +200,10 @@ def map_rises() -> Theorem:
     increment, inside = _slope_of()
     slope = kernel.work_out(Derivative(s_log + increment, s_log))
     share, part = assume(AtMost(rate, S.One)), assume(AtMost(decay, S.One))
-    inverse = _inverse(inside)
+    positive, inverse = _inside(inside)
     terms = (A_hit, inverse), (share, part, exp(-decay * s_log), inverse)
-    return kernel.named(chain(combine(S.Zero, slope.proposition.right, *terms), kernel.swap(slope)), "the map rises")  # type: ignore[attr-defined]
+    rises = combine(S.Zero, slope.proposition.right, *terms, nonzero=[positive])  # type: ignore[attr-defined]
+    return kernel.named(chain(rises, kernel.swap(slope)), "the map rises")
 
 
 @cache
@@ -209,15 +211,16 @@ def map_convex() -> Theorem:
     """s + increment is convex in s."""
     increment, inside = _slope_of()
     second = kernel.work_out(Derivative(s_log + increment, (s_log, 2)))
-    share, inverse = assume(AtMost(rate, S.One)), _inverse(inside)
+    share, (positive, inverse) = assume(AtMost(rate, S.One)), _inside(inside)
     terms = decay**2 * A_hit * exp(-decay * s_log), share, inverse, inverse
-    return kernel.named(chain(combine(S.Zero, second.proposition.right, terms), kernel.swap(second)), "the map is convex")  # type: ignore[attr-defined]
+    convex = combine(S.Zero, second.proposition.right, terms, nonzero=[positive])  # type: ignore[attr-defined]
+    return kernel.named(chain(convex, kernel.swap(second)), "the map is convex")
 
 
 @cache
 def slope_at_rest() -> Theorem:
     """Where the increment is 0, the slope of s + increment is 1 − (1 − q²)(1 − A)."""
-    increment, inside = _slope_of()
+    increment, _ = _slope_of()
     slope = kernel.work_out(Derivative(s_log + increment, s_log))
     rest = assume(Equal(A_hit, 1 - (1 - rate) * exp(-decay * s_log)))
     value = 1 - decay * (1 - A_hit)

@@ -44,7 +44,7 @@ from ..proof.kernel import Theorem, assume, combine, substitute
 from ..proof.propositions import AtMost, From, Renyi
 from ..proof.search import claimed, equal_bound, given
 from ..statement import Statement
-from ..symbols import K, N, alpha, j, j0, k, m, q, split, whole
+from ..symbols import K, N, alpha, j, j0, k, m, mu, q, split, whole
 
 WHERE = "not in the paper"
 _USES = (FIRST_EPOCH, "lem:LSIseq_stronglyconvex", "lem:recursive")
@@ -67,8 +67,13 @@ def _value(at: Expr) -> Expr:
 
 def _proof(at: Symbol, positive: Theorem, within: Theorem) -> Theorem:
     before = substitute(epochs_split(at, positive, within), {k: K - 1})
-    sums = positive_sums((at, positive))
-    return at_order(last_epoch(before, q), _value(at), *last_sums(), *sums)
+    return at_order(last_epoch(before, q), _value(at), *last_sums())
+
+
+def _proof_for_any_split() -> Theorem:
+    """For a split that is seen to be at least 1, and so for every one that is."""
+    found = _proof(whole, combine(S.One, whole, (whole - 1,)), assume(AtMost(whole, N)))
+    return substitute(found, {whole: split}, given(_SPLIT_RANGE[0]))
 
 
 @cache
@@ -112,7 +117,7 @@ def any_split() -> Statement:
             Renyi(From(FIXED_ORDER, Integer(0), K * N), alpha, _value(split)),
             relations,
             by_contraction(FIXED_ORDER),
-            lambda: _proof(split, *map(given, _SPLIT_RANGE)),
+            _proof_for_any_split,
         ),
         shown=Plus(_carried_shown(split), FirstEpoch(N - j0, alpha)),
         first_epoch=first_epoch_meant(),
@@ -121,12 +126,6 @@ def any_split() -> Statement:
         hypotheses=relations,
         uses=_USES,
     )
-
-
-def settled(at: Expr) -> Expr:
-    """The first term over αρ₀ after infinitely many epochs, x = q², for a split below N."""
-    x = q**2
-    return x ** (N - 1) / ((1 - x) * GeometricSum(x, at) * GeometricSum(x, N - at))
 
 
 @cache
@@ -178,4 +177,23 @@ def larger_split_for_two_epochs() -> Theorem:
     return kernel.named(combine(following, here, (more,), nonzero=[below_one()]), "two epochs: the larger split")
 
 
-__all__ = ["S", "WHERE", "AtMost", "any_split", "assume", "settled", "shuffled", "with_factor"]
+
+def settled(at: Expr, steps: Expr) -> Expr:
+    """The first term over αρ₀ after infinitely many epochs of so many steps, x = q², for a split below that."""
+    x = q**2
+    return x ** (steps - 1) / ((1 - x) * GeometricSum(x, at) * GeometricSum(x, steps - at))
+
+
+@cache
+def middle_split_in_the_limit() -> Theorem:
+    """Moving the split from m ≥ 1 to m + d never raises what it tends to, for N = 2m + d + i, that is m + d ≤ N − m.
+
+    So it falls up to the middle and, being symmetric, rises again: the paper's m is best after many epochs.
+    """
+    x, steps = q**2, 2 * whole + j + k
+    here, there = settled(whole, steps), settled(whole + j, steps)
+    sums = GeometricSum(x, j) * GeometricSum(x, k) / (GeometricSum(x, whole + j) * GeometricSum(x, whole + k))
+    inverse = substitute(kernel.positive(1 / mu), {mu: 1 - x}, combine(S.Zero, 1 - x, (below_one(), 1 + q)))
+    weight = x ** (steps - 1 + whole) / (GeometricSum(x, whole) * GeometricSum(x, whole + j + k))
+    found = combine(there, here, (inverse, weight * sums), nonzero=[below_one(), kernel.positive(1 + q)])
+    return kernel.named(found, "many epochs: the middle split")
