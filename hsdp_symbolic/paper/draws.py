@@ -275,3 +275,21 @@ def kappa_positive() -> Theorem:
     return combine(S.Zero, KAPPA, (alpha, given(ORDER)))
 
 
+
+
+def mean_at_most_of(rules: Rules, first: Expr, factor: Expr, second: Expr, pointwise: Theorem) -> Theorem:
+    """The mean of one function is at most a factor times that of another, as they are everywhere (`pointwise`, in u)."""
+
+    def claim(draws: Expr) -> Proposition:
+        return AtMost(rules.mean(first, draws, u), factor * rules.mean(second, draws, u))
+
+    def step(_: Theorem, after_hit: Theorem, after_miss: Theorem) -> Theorem:
+        unfolded = [kernel.unfold(rules.mean(each, k, u), 1) for each in (first, second)]
+        sides = claim(k + 1)
+        terms = (CHANCE, after_hit), (shares()[1], after_miss)
+        return combine(sides.left, sides.right, *terms, by=unfolded)  # type: ignore[attr-defined]
+
+    at_first = [kernel.unfold(rules.mean(each, S.Zero, u), 0) for each in (first, second)]
+    sides = claim(S.Zero)
+    base = combine(sides.left, sides.right, (S.One, pointwise), by=at_first)  # type: ignore[attr-defined]
+    return induct(k, 0, claim, base, step, others=rules.others)

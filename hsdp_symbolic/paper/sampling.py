@@ -151,6 +151,22 @@ def _written() -> Theorem:
 
 
 @cache
+def at_next() -> Theorem:
+    """p·e^(κρ₀+s) + (1−p)·e^(q²s) is e to the next s of the recursion."""
+    put = {y: accumulated(k), g_i: accumulated(k + 1)}
+    return cut(substitute(_written(), put), kernel.unfold(accumulated(k), 1))
+
+
+def grown(smaller: Expr, larger: Expr, below: Theorem) -> Theorem:
+    """p·e^(κρ₀+s) + (1−p)·e^(q²s) never falls with s; `below` says that one e^s is at most the other."""
+    put = {mu_1: exp(x_i), moment_2: exp(q**2 * x_i), s: COST, weight: CHANCE, r_miss: q**2}
+    found = cut(substitute(_one_step(), put), combine(exp(q**2 * x_i), exp(q**2 * x_i)), *shares())
+    left = CHANCE * exp(COST + x_i) + (1 - CHANCE) * exp(q**2 * x_i)
+    step = chain(cancel(left, found.proposition.left), found)  # type: ignore[attr-defined]
+    return cut(substitute(step, {x_i: smaller, y: larger}), below)
+
+
+@cache
 def mean_at_most() -> Theorem:
     """The mean of e^(κu) after k batches is at most S, as the recursion says."""
 
@@ -158,9 +174,7 @@ def mean_at_most() -> Theorem:
         return AtMost(_mean(draws), exp(accumulated(draws)))
 
     def step(so_far: Theorem) -> Theorem:
-        put = {y: accumulated(k), g_i: accumulated(k + 1)}
-        at_next = cut(substitute(_written(), put), kernel.unfold(accumulated(k), 1))
-        return bounded_by(accumulated(k), so_far, at_next)
+        return bounded_by(accumulated(k), so_far, at_next())
 
     at_first = [kernel.unfold(_mean(S.Zero), 0), kernel.unfold(accumulated(k), 0)]
     base = combine(_mean(S.Zero), exp(accumulated(S.Zero)), by=at_first)
@@ -278,6 +292,23 @@ def ceiling_as_printed() -> tuple[Theorem, ...]:
     written = kernel.rewrite(cancel(_log_mix(), _log_mix().closed(), _not_always()), moment)
     equal = chain(written, substitute(turned, parts, _not_always(), room))
     return equal, short(q), given(ORDER), below_one(), kernel.positive(1 + q), _not_always(), room
+
+
+@cache
+def accumulated_stays_below() -> Theorem:
+    """The recursion itself, s = log S, stays below its fixed point: e^s ≤ e^(s*) after any number k of steps."""
+
+    def claim(draws: Expr) -> Proposition:
+        return AtMost(exp(accumulated(draws)), exp(_ceiling(CHANCE)))
+
+    def step(so_far: Theorem) -> Theorem:
+        higher = grown(accumulated(k), _ceiling(CHANCE), so_far)
+        here = kernel.swap(at_next())
+        return chain(here, higher, stands_still())
+
+    at_least_one = kernel.monotone(exp(s), s, ceiling_not_negative())
+    start_ = cancel(exp(accumulated(S.Zero)), S.One, by=[kernel.unfold(accumulated(S.Zero), 0)])
+    return kernel.named(induct(k, 0, claim, chain(start_, at_least_one), step), "the recursion stays below")
 
 
 @cache

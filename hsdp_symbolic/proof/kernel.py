@@ -34,6 +34,7 @@ from sympy import (
     Integer,
     Integral,
     Lambda,
+    Max,
     Pow,
     S,
     Symbol,
@@ -545,6 +546,13 @@ def floor_at_least(theorem: Theorem) -> Concluded:
 def floor_at_most(expr: Expr) -> Concluded:
     """⌊x⌋ ≤ x."""
     return Concluded(AtMost(floor(expr), expr))
+
+
+@rule
+def larger(theorem: Theorem) -> Concluded:
+    """Max(a, b) = b, from a ≤ b."""
+    _require(isinstance(theorem.proposition, AtMost | Less), f"{theorem.proposition} is no inequality")
+    return Concluded(Equal(Max(_left(theorem), _right(theorem)), _right(theorem)))
 
 
 @rule
