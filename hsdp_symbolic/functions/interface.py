@@ -237,7 +237,8 @@ class BoundFunction(Function):
     @property
     def free_symbols(self) -> set[Symbol]:
         """The symbols its value depends on: not a name of its own."""
-        return super().free_symbols - {self.own_name}
+        found: set[Symbol] = super().free_symbols
+        return found - {self.own_name} if self.own_name is not None else found
 
     def sign(self, sign: Callable[[Expr], int]) -> int:
         """1 if it is never negative, −1 if never positive, 0 if unknown; `sign` says the same of other expressions."""

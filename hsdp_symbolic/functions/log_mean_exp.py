@@ -13,7 +13,20 @@ from ..errors import TooManySteps
 from ..setting.arrays import Array, Samples
 from ..symbols import alpha_minus_1
 from .exponential_sums import DIRECT_TERMS, sum_of_exponentials
-from .interface import Balls, Binding, Doubles, Parts, Printer, ProgramArgument, Rules, Trend, Values, agree, flip, must_count
+from .interface import (
+    Balls,
+    Binding,
+    Doubles,
+    Parts,
+    Printer,
+    ProgramArgument,
+    Rules,
+    Trend,
+    Values,
+    agree,
+    flip,
+    must_count,
+)
 from .recursion import MOST_STEPS_IN_BALLS, MOST_STEPS_IN_DOUBLES
 
 _BLOCK = 1 << 14

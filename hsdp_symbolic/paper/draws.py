@@ -1,8 +1,8 @@
 """Batches drawn afresh at every step: what a step does given its batch, and the mean over all draws.
 
 Given the batches, R_a ≤ a·u at every order a, where each draw changes u: by one rule if its batch holds the record (a
-hit), by another if not (a miss). By joint convexity, one draw at a time, the moment e^((α−1)R) of the run is at most the
-mean of e^(α(α−1)u) over the draws, `Expected`.
+hit), by another if not (a miss). By joint convexity, one draw at a time, the moment e^((α−1)R) of the run is at most
+the mean of e^(α(α−1)u) over the draws, `Expected`.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from ..proof.propositions import (
     PerOrder,
     Proposition,
 )
-from ..proof.search import given, induct, short
+from ..proof.search import given, induct, right_of, short
 from ..symbols import (
     K,
     N,
@@ -147,8 +147,6 @@ class Rules:
         return {u: self.after(self.hit, u)}, {u: self.after(self.miss, u)}
 
 
-
-
 @cache
 def by_log_sobolev() -> Rules:
     """u ↦ u + ρ₀ on a hit, u ↦ q²u on a miss."""
@@ -178,7 +176,7 @@ def moment_over_draws(rules: Rules) -> Theorem:
 def divergence_over_draws(rules: Rules, bound: Theorem) -> Theorem:
     """R_α ≤ value/(α − 1) after K·N draws, from `bound`: the mean of e^(κu) after k of them is at most e^value."""
     found = substitute(moment_over_draws(rules), {k: K * N})
-    value = bound.proposition.right.args[0].subs(k, K * N)  # type: ignore[attr-defined]
+    value = right_of(bound).args[0].subs(k, K * N)
     moment = kernel.weaken(found, substitute(bound, {k: K * N}))
     return apply(divergence_in_exponent, moment, given(ORDER), put={epsilon_1: value / (alpha - 1)})
 
@@ -196,25 +194,25 @@ def last_draw(rules: Rules, of: Expr, after_hit: tuple[Expr, Expr], after_miss: 
         terms = [factor * rules.mean(each, draws, at) for factor, each in (after_hit, after_miss)]
         return CHANCE * terms[0] + (1 - CHANCE) * terms[1]
 
-    def claim(draws: Expr) -> Proposition:
+    def claim(draws: Expr) -> Equal:
         return Equal(rules.mean(of, draws + 1, u), right(draws, u))
 
     def step(_: Theorem, *later: Theorem) -> Theorem:
         unfolded = [kernel.unfold(rules.mean(each, k, u), 1) for each in (after_hit[1], after_miss[1])]
         first = kernel.unfold(rules.mean(of, k + 1, u), 1)
-        return cancel(claim(k + 1).left, claim(k + 1).right, by=[first, *later, *unfolded])  # type: ignore[attr-defined]
+        return cancel(claim(k + 1).left, claim(k + 1).right, by=[first, *later, *unfolded])
 
     none = [kernel.unfold(rules.mean(of, S.Zero, at[u]), 0) for at in rules.others]
     none += [kernel.unfold(rules.mean(each, S.Zero, u), 0) for each in (after_hit[1], after_miss[1])]
     first = kernel.unfold(rules.mean(of, S.Zero, u), 1)
-    base = cancel(claim(S.Zero).left, claim(S.Zero).right, by=[first, *none])  # type: ignore[attr-defined]
+    base = cancel(claim(S.Zero).left, claim(S.Zero).right, by=[first, *none])
     return kernel.named(induct(k, 0, claim, base, step, others=rules.others), "what the last draw does")
 
 
 def mean_positive(rules: Rules, of: Expr) -> Theorem:
     """0 < the mean of `of` after k draws, `of` being seen to be positive."""
 
-    def claim(draws: Expr) -> Proposition:
+    def claim(draws: Expr) -> Less:
         return Less(S.Zero, rules.mean(of, draws, u))
 
     def step(_: Theorem, after_hit: Theorem, after_miss: Theorem) -> Theorem:
@@ -248,7 +246,7 @@ def jensen(rules: Rules, of: Expr) -> Theorem:
     powered = exp(r_miss * of.args[0])
     below, positive = assume(AtMost(r_miss, S.One)), mean_positive(rules, of)
 
-    def claim(draws: Expr) -> Proposition:
+    def claim(draws: Expr) -> AtMost:
         return AtMost(rules.mean(powered, draws, u), rules.mean(of, draws, u) ** r_miss)
 
     def step(_: Theorem, *later: Theorem) -> Theorem:
@@ -275,21 +273,19 @@ def kappa_positive() -> Theorem:
     return combine(S.Zero, KAPPA, (alpha, given(ORDER)))
 
 
-
-
 def mean_at_most_of(rules: Rules, first: Expr, factor: Expr, second: Expr, pointwise: Theorem) -> Theorem:
-    """The mean of one function is at most a factor times that of another, as they are everywhere (`pointwise`, in u)."""
+    """The mean of one function is at most a factor times that of another, as they are at every u (`pointwise`)."""
 
-    def claim(draws: Expr) -> Proposition:
+    def claim(draws: Expr) -> AtMost:
         return AtMost(rules.mean(first, draws, u), factor * rules.mean(second, draws, u))
 
     def step(_: Theorem, after_hit: Theorem, after_miss: Theorem) -> Theorem:
         unfolded = [kernel.unfold(rules.mean(each, k, u), 1) for each in (first, second)]
         sides = claim(k + 1)
         terms = (CHANCE, after_hit), (shares()[1], after_miss)
-        return combine(sides.left, sides.right, *terms, by=unfolded)  # type: ignore[attr-defined]
+        return combine(sides.left, sides.right, *terms, by=unfolded)
 
     at_first = [kernel.unfold(rules.mean(each, S.Zero, u), 0) for each in (first, second)]
     sides = claim(S.Zero)
-    base = combine(sides.left, sides.right, (S.One, pointwise), by=at_first)  # type: ignore[attr-defined]
+    base = combine(sides.left, sides.right, (S.One, pointwise), by=at_first)
     return induct(k, 0, claim, base, step, others=rules.others)

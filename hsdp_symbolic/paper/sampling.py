@@ -17,8 +17,8 @@ from ..functions.accumulated import Accumulated
 from ..functions.log_mix import LogMix
 from ..proof import kernel
 from ..proof.kernel import Theorem, assume, cancel, chain, combine, cut, substitute
-from ..proof.propositions import AtMost, Equal, From, Less, Proposition, Renyi
-from ..proof.search import claimed, given, induct, short
+from ..proof.propositions import AtMost, Equal, From, Renyi
+from ..proof.search import claimed, given, induct, left_of, right_of, short
 from ..statement import Statement
 from ..symbols import (
     A_hit,
@@ -46,7 +46,6 @@ from ..symbols import (
     s,
     s_log,
     sigma,
-    state,
     u,
     weight,
     x_i,
@@ -130,15 +129,15 @@ def bounded_by(bound: Expr, so_far: Theorem, at_next: Theorem) -> Theorem:
     rules = by_log_sobolev()
     positive = substitute(mean_positive(rules, EXPONENTIAL), at, kappa_positive())
     concave = cut(substitute(jensen(rules, EXPONENTIAL), {**at, r_miss: q**2}, kappa_positive()), _square_below_one())
-    put = {mu_1: _mean(k), moment_2: concave.proposition.left, y: bound, r_miss: q**2, s: COST, weight: CHANCE}  # type: ignore[attr-defined]
+    put = {mu_1: _mean(k), moment_2: left_of(concave), y: bound, r_miss: q**2, s: COST, weight: CHANCE}
     step = cut(substitute(_one_step(), put, positive), *shares(), concave, so_far)
     return chain(_in_that_order(substitute(after_last_draw(), at, kappa_positive()), step), step, at_next)
 
 
 def _in_that_order(equality: Theorem, step: Theorem) -> Theorem:
     """The equality, its right side written as the left side of the step."""
-    wanted = step.proposition.left  # type: ignore[attr-defined]
-    found = equality.proposition.right  # type: ignore[attr-defined]
+    wanted = left_of(step)
+    found = right_of(equality)
     return equality if found == wanted else chain(equality, cancel(found, wanted))
 
 
@@ -162,7 +161,7 @@ def grown(smaller: Expr, larger: Expr, below: Theorem) -> Theorem:
     put = {mu_1: exp(x_i), moment_2: exp(q**2 * x_i), s: COST, weight: CHANCE, r_miss: q**2}
     found = cut(substitute(_one_step(), put), combine(exp(q**2 * x_i), exp(q**2 * x_i)), *shares())
     left = CHANCE * exp(COST + x_i) + (1 - CHANCE) * exp(q**2 * x_i)
-    step = chain(cancel(left, found.proposition.left), found)  # type: ignore[attr-defined]
+    step = chain(cancel(left, left_of(found)), found)
     return cut(substitute(step, {x_i: smaller, y: larger}), below)
 
 
@@ -170,7 +169,7 @@ def grown(smaller: Expr, larger: Expr, below: Theorem) -> Theorem:
 def mean_at_most() -> Theorem:
     """The mean of e^(κu) after k batches is at most S, as the recursion says."""
 
-    def claim(draws: Expr) -> Proposition:
+    def claim(draws: Expr) -> AtMost:
         return AtMost(_mean(draws), exp(accumulated(draws)))
 
     def step(so_far: Theorem) -> Theorem:
@@ -181,7 +180,7 @@ def mean_at_most() -> Theorem:
     return kernel.named(induct(k, 0, claim, base, step), "the recursion for S")
 
 
-# --- What the views of `Accumulated` rely on ---------------------------------------------------------------------------
+# --- What the views of `Accumulated` rely on ------------------------------------------------------------------------
 
 
 def _slope_of() -> tuple[Expr, Expr]:
@@ -197,7 +196,7 @@ def increment_falls() -> Theorem:
     slope = kernel.work_out(Derivative(increment, s_log))
     share, (positive, inverse) = assume(AtMost(rate, S.One)), _inside(inside)
     terms = decay * exp(-decay * s_log), share, inverse
-    falls = combine(slope.proposition.right, S.Zero, terms, nonzero=[positive])  # type: ignore[attr-defined]
+    falls = combine(right_of(slope), S.Zero, terms, nonzero=[positive])
     return kernel.named(chain(slope, falls), "the increment falls")
 
 
@@ -216,7 +215,7 @@ def map_rises() -> Theorem:
     share, part = assume(AtMost(rate, S.One)), assume(AtMost(decay, S.One))
     positive, inverse = _inside(inside)
     terms = (A_hit, inverse), (share, part, exp(-decay * s_log), inverse)
-    rises = combine(S.Zero, slope.proposition.right, *terms, nonzero=[positive])  # type: ignore[attr-defined]
+    rises = combine(S.Zero, right_of(slope), *terms, nonzero=[positive])
     return kernel.named(chain(rises, kernel.swap(slope)), "the map rises")
 
 
@@ -227,7 +226,7 @@ def map_convex() -> Theorem:
     second = kernel.work_out(Derivative(s_log + increment, (s_log, 2)))
     share, (positive, inverse) = assume(AtMost(rate, S.One)), _inside(inside)
     terms = decay**2 * A_hit * exp(-decay * s_log), share, inverse, inverse
-    convex = combine(S.Zero, second.proposition.right, terms, nonzero=[positive])  # type: ignore[attr-defined]
+    convex = combine(S.Zero, right_of(second), terms, nonzero=[positive])
     return kernel.named(chain(convex, kernel.swap(second)), "the map is convex")
 
 
@@ -238,10 +237,10 @@ def slope_at_rest() -> Theorem:
     slope = kernel.work_out(Derivative(s_log + increment, s_log))
     rest = assume(Equal(A_hit, 1 - (1 - rate) * exp(-decay * s_log)))
     value = 1 - decay * (1 - A_hit)
-    return kernel.named(chain(slope, cancel(slope.proposition.right, value, by=[rest])), "the slope at rest")  # type: ignore[attr-defined]
+    return kernel.named(chain(slope, cancel(right_of(slope), value, by=[rest])), "the slope at rest")
 
 
-# --- The limit ----------------------------------------------------------------------------------------------------------
+# --- The limit -------------------------------------------------------------------------------------------------------
 
 LEFT_OUT = b <= n - 1
 CONVERGES = b * exp(COST) / n < 1
@@ -284,7 +283,7 @@ def ceiling_not_negative() -> Theorem:
 
 @cache
 def ceiling_as_printed() -> tuple[Theorem, ...]:
-    """log(1 − w + w·e^(κρ₀)), with w = −p/(1−p), is −log((1−p)/(1−p·e^(κρ₀))), as it is printed; what that divides by."""
+    """log(1 − w + w·e^(κρ₀)), w = −p/(1−p), is −log((1−p)/(1−p·e^(κρ₀))), as it is printed; what that divides by."""
     room = combine(S.Zero, 1 - CHANCE * exp(COST), (S.One, given(CONVERGES)))
     turned = cancel(log(nu / mu), -log(mu / nu))
     parts = {mu: 1 - CHANCE, nu: 1 - CHANCE * exp(COST)}
@@ -298,7 +297,7 @@ def ceiling_as_printed() -> tuple[Theorem, ...]:
 def accumulated_stays_below() -> Theorem:
     """The recursion itself, s = log S, stays below its fixed point: e^s ≤ e^(s*) after any number k of steps."""
 
-    def claim(draws: Expr) -> Proposition:
+    def claim(draws: Expr) -> AtMost:
         return AtMost(exp(accumulated(draws)), exp(_ceiling(CHANCE)))
 
     def step(so_far: Theorem) -> Theorem:
@@ -315,7 +314,7 @@ def accumulated_stays_below() -> Theorem:
 def stays_below() -> Theorem:
     """The mean of e^(κu) after k batches is at most e^(s*)."""
 
-    def claim(draws: Expr) -> Proposition:
+    def claim(draws: Expr) -> AtMost:
         return AtMost(_mean(draws), exp(_ceiling(CHANCE)))
 
     def step(so_far: Theorem) -> Theorem:

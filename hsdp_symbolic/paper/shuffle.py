@@ -31,7 +31,8 @@ from .fixed_order import (
     remaining,
     strongly_convex,
 )
-from .mixtures import over_places, shuffled as shuffled_run, two_divergences
+from .mixtures import over_places, two_divergences
+from .mixtures import shuffled as shuffled_run
 
 
 @cache

@@ -99,6 +99,18 @@ def _fits(template: object, given_: object, binding: dict[Any, Any]) -> bool:
     return bool(template == given_)
 
 
+def left_of(theorem: Theorem) -> Expr:
+    """The left side of a relation between numbers."""
+    found: Expr = theorem.proposition.left  # type: ignore[attr-defined]
+    return found
+
+
+def right_of(theorem: Theorem) -> Expr:
+    """The right side of a relation between numbers."""
+    found: Expr = theorem.proposition.right  # type: ignore[attr-defined]
+    return found
+
+
 def equal_bound(theorem: Theorem, value: Expr, *nonzero: Theorem, by: Sequence[Theorem] = ()) -> Theorem:
     """The same bound, written as `value`."""
     old = theorem.proposition.value

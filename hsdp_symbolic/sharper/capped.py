@@ -44,8 +44,8 @@ from ..paper.steps import after_partial_use, first_use
 from ..proof import kernel
 from ..proof.facts.definitions import noise_adds, update_per_order
 from ..proof.kernel import Theorem, apply, assume, cancel, chain, combine, cut, rewrite, substitute
-from ..proof.propositions import AtMost, Equal, From, Less, PerOrder, Proposition, Renyi
-from ..proof.search import at_most, claimed, equal_bound, given, induct, short, use
+from ..proof.propositions import AtMost, Equal, From, Less, PerOrder, Renyi
+from ..proof.search import at_most, claimed, equal_bound, given, induct, left_of, right_of, short, use
 from ..statement import Statement
 from ..symbols import (
     K,
@@ -247,12 +247,12 @@ def _hit_at_most() -> Theorem:
     pointwise = kernel.monotone(exp(s), s, capped_)
     least, most = _factor_in_range()
     concave = cut(substitute(jensen(rules(), EXPONENTIAL), {r_miss: _FACTOR}, least), most)
-    second = concave.proposition.left.args[0]  # type: ignore[attr-defined]
+    second = left_of(concave).args[0]
     factor = exp(kappa * _ADDED)
     linear = mean_at_most_of(rules(), _HIT, factor, second, pointwise)
-    mean = concave.proposition.right  # type: ignore[attr-defined]
+    mean = right_of(concave)
     known = [mean_positive(rules(), EXPONENTIAL)]
-    return combine(linear.proposition.left, factor * mean, (S.One, linear), (factor, concave), nonzero=known)  # type: ignore[attr-defined]
+    return combine(left_of(linear), factor * mean, (S.One, linear), (factor, concave), nonzero=known)
 
 
 @cache
@@ -280,7 +280,7 @@ def with_any_share() -> Theorem:
         substitute(jensen(rules(), EXPONENTIAL), {**at, r_miss: q**2}, here), kernel.loosen(_square_below_one())
     )
     put = {mu_1: _mean(k), s: KAPPA * _ADDED, decay: _FACTOR, r_miss: q**2, weight: CHANCE}
-    put |= {each: part.proposition.left for each, part in ((moment_1, hit_), (moment_2, missed))}  # type: ignore[attr-defined]
+    put |= {each: left_of(part) for each, part in ((moment_1, hit_), (moment_2, missed))}
     step = cut(substitute(_one_step(), put, positive, _factor_in_range()[0]), hit_, missed, *shares())
     last = substitute(last_draw(rules(), EXPONENTIAL, (S.One, _HIT), (S.One, _MISS)), at, here)
     exponent = cancel(KAPPA * _ADDED + _FACTOR * y, with_share(COST, y, w1))
@@ -291,7 +291,7 @@ def with_any_share() -> Theorem:
 def not_negative() -> Theorem:
     """0 ≤ s, after any number k of steps of the capped recursion."""
 
-    def claim(draws: Expr) -> Proposition:
+    def claim(draws: Expr) -> AtMost:
         return AtMost(S.Zero, _moment(draws))
 
     at_least = [
@@ -319,7 +319,7 @@ def _cost_positive() -> Theorem:
 def mean_at_most() -> Theorem:
     """The mean of e^(κu) after k draws is at most e^s, as the capped recursion says."""
 
-    def claim(draws: Expr) -> Proposition:
+    def claim(draws: Expr) -> AtMost:
         return AtMost(_mean(draws), exp(_moment(draws)))
 
     def step(so_far: Theorem) -> Theorem:
@@ -328,20 +328,20 @@ def mean_at_most() -> Theorem:
         all_noise = cut(substitute(anywhere, {w1: S.One}), combine(S.One, S.One))
         up_to = _written(all_noise, substitute(_low(), put, *ranges))
         least, most = (substitute(each, put, *ranges) for each in _share_in_range())
-        best = cut(substitute(anywhere, {w1: most.proposition.left}, least), most)  # type: ignore[attr-defined]
+        best = cut(substitute(anywhere, {w1: left_of(most)}, least), most)
         beyond = _written(best, substitute(best_share(), put, *ranges))
         return kernel.cases(up_to, beyond)
 
     none = claim(S.Zero)
     at_first = [kernel.unfold(_mean(S.Zero), 0), kernel.unfold(_moment(S.Zero), 0)]
-    base = combine(none.left, none.right, by=at_first)  # type: ignore[attr-defined]
+    base = combine(none.left, none.right, by=at_first)
     return kernel.named(induct(k, 0, claim, base, step), "the capped recursion")
 
 
 def _written(bound_: Theorem, capped_: Theorem) -> Theorem:
     """A bound by p·e^(capped step) + (1−p)·e^(q²s), as e to the next s."""
     found = rewrite(bound_, kernel.swap(capped_))
-    return chain(found, kernel.swap(_as_exponential(found.proposition.right)))  # type: ignore[attr-defined]
+    return chain(found, kernel.swap(_as_exponential(right_of(found))))
 
 
 @cache
@@ -363,9 +363,9 @@ def hit_rises() -> Theorem:
     flat = cut(substitute(bound_, {w1: S.One}), combine(S.One, S.One))
     first = chain(flat, combine(u + x0, u + R + x0, (R,)), kernel.swap(low))
     least, most = (substitute(each, further) for each in _share_in_range())
-    best = cut(substitute(bound_, {w1: most.proposition.left}, least), kernel.loosen(most))  # type: ignore[attr-defined]
+    best = cut(substitute(bound_, {w1: left_of(most)}, least), kernel.loosen(most))
     rises = kernel.monotone(with_share(x0, u, mu), u, combine(u, u + R, (R,)))
-    there = substitute(rises, {mu: most.proposition.left}, least)  # type: ignore[attr-defined]
+    there = substitute(rises, {mu: left_of(most)}, least)
     second = chain(best, there, kernel.swap(substitute(best_share(), further)))
     return kernel.named(cut(kernel.cases(first, second), below_one()), "the capped step rises")
 
@@ -382,7 +382,7 @@ def hit_slope() -> Theorem:
     grown = combine(with_share(x0, u + R, w1), with_share(x0, u, w1) + R, (R, share[1]))
     least, most = _share_in_range()
     any_ = combine(CappedHit(x0, q, u + R), with_share(x0, u, w1) + R, (S.One, bound_), (S.One, grown))
-    best = cut(substitute(any_, {w1: most.proposition.left}, least), kernel.loosen(most))  # type: ignore[attr-defined]
+    best = cut(substitute(any_, {w1: left_of(most)}, least), kernel.loosen(most))
     return kernel.named(kernel.cases(first, rewrite(best, kernel.swap(best_share()))), "its slope is at most 1")
 
 
@@ -394,7 +394,7 @@ TOP = COST * (1 + q) / (1 - q)
 def bounded() -> Theorem:
     """s ≤ κρ₀(1 + q)/(1 − q), after any number k of steps of the capped recursion."""
 
-    def claim(draws: Expr) -> Proposition:
+    def claim(draws: Expr) -> AtMost:
         return AtMost(_moment(draws), TOP)
 
     share = q / (1 + q)
@@ -411,7 +411,7 @@ def bounded() -> Theorem:
     def step(so_far: Theorem) -> Theorem:
         put = {x0: COST, u: _moment(k)}
         here = cut(substitute(most, put, _cost_positive(), not_negative()), so_far)
-        inside = here.proposition.left  # type: ignore[attr-defined]
+        inside = left_of(here)
         found = cut(substitute(grows, {mu_1: inside, y: TOP}, _positive()), here)
         return chain(kernel.unfold(_moment(k), 1), found)
 
@@ -425,7 +425,7 @@ def bounded() -> Theorem:
 def at_most_paper() -> Theorem:
     """Never above thm:amp_samp_wo_replacement: e^s ≤ S after any number k of steps."""
 
-    def claim(draws: Expr) -> Proposition:
+    def claim(draws: Expr) -> AtMost:
         return AtMost(exp(_moment(draws)), exp(accumulated(draws)))
 
     flat = cut(substitute(capped_at_most(), {w1: S.One}), combine(S.One, S.One))
@@ -436,7 +436,7 @@ def at_most_paper() -> Theorem:
     def step(so_far: Theorem) -> Theorem:
         put = {x0: COST, u: _moment(k)}
         here = substitute(sums, put, _cost_positive(), not_negative())
-        return chain(_as_exponential(here.proposition.left), here, grown(_moment(k), accumulated(k), so_far), at_next())  # type: ignore[attr-defined]
+        return chain(_as_exponential(left_of(here)), here, grown(_moment(k), accumulated(k), so_far), at_next())
 
     at_first = [kernel.unfold(_moment(S.Zero), 0), kernel.unfold(accumulated(S.Zero), 0)]
     base = combine(exp(_moment(S.Zero)), exp(accumulated(S.Zero)), by=at_first)
@@ -447,7 +447,7 @@ def _as_exponential(inside: Expr) -> Theorem:
     """e to the next s is p·e^(capped step) + (1−p)·e^(q²s)."""
     following = kernel.unfold(_moment(k), 1)
     generic = cancel(exp(y), mu, by=[assume(Equal(y, log(mu)))])
-    put = {mu: inside, y: following.proposition.left}  # type: ignore[attr-defined]
+    put = {mu: inside, y: left_of(following)}
     return cut(substitute(generic, put, _positive()), following)
 
 

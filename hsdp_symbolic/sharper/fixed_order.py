@@ -177,7 +177,6 @@ def larger_split_for_two_epochs() -> Theorem:
     return kernel.named(combine(following, here, (more,), nonzero=[below_one()]), "two epochs: the larger split")
 
 
-
 def settled(at: Expr, steps: Expr) -> Expr:
     """The first term over αρ₀ after infinitely many epochs of so many steps, x = q², for a split below that."""
     x = q**2

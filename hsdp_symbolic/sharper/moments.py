@@ -28,7 +28,7 @@ from ..paper.draws import (
 from ..paper.sampling import after_last_draw, mean_at_most
 from ..proof import kernel
 from ..proof.kernel import Theorem, cancel, chain, substitute
-from ..proof.propositions import Equal, From, Proposition, Renyi
+from ..proof.propositions import Equal, From, Renyi
 from ..proof.search import claimed, given, induct
 from ..statement import Statement
 from ..symbols import K, N, S_exp, alpha, b, k, kappa, n, q, rho0, u
@@ -46,17 +46,17 @@ def exact_mean() -> Theorem:
     """The mean of e^(κu) after k draws is e^HitMoment, for every κ > 0."""
     rules = by_log_sobolev()
 
-    def claim(draws: Expr) -> Proposition:
+    def claim(draws: Expr) -> Equal:
         return Equal(rules.mean(EXPONENTIAL, draws, S.Zero), exp(_moment(kappa, draws)))
 
     def step(so_far: Theorem, shrunk: Theorem) -> Theorem:
         last = substitute(after_last_draw(), {u: S.Zero})
         following = kernel.unfold(_moment(kappa, k), 1)
-        return cancel(claim(k + 1).left, claim(k + 1).right, by=[last, so_far, shrunk, following])  # type: ignore[attr-defined]
+        return cancel(claim(k + 1).left, claim(k + 1).right, by=[last, so_far, shrunk, following])
 
     none = claim(S.Zero)
-    at_first = [kernel.unfold(none.left, 0), kernel.unfold(_moment(kappa, S.Zero), 0)]  # type: ignore[attr-defined]
-    base = cancel(none.left, none.right, by=at_first)  # type: ignore[attr-defined]
+    at_first = [kernel.unfold(none.left, 0), kernel.unfold(_moment(kappa, S.Zero), 0)]
+    base = cancel(none.left, none.right, by=at_first)
     found = induct(k, 0, claim, base, step, others=[{kappa: q**2 * kappa}])
     return kernel.named(found, "the mean over all draws")
 

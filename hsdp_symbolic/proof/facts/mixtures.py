@@ -157,8 +157,8 @@ shuffled_once = Fact(
         Moment(Mixed(count * rate, _run(LastPlaces(count, count)), _run(NeverUsed())), order, moment_1),
     ),
     Moment(_run(ShuffledOnce(count, rate)), order, moment_1),
-    "of the n!/(b!^N·rest!) ways to make N batches of b out of n records, (n−1)!/((b−1)!·b!^(N−1)·rest!) put the record "
-    "into a given batch; otherwise it is left out",
+    "of the n!/(b!^N·rest!) ways to make N batches of b out of n records, (n−1)!/((b−1)!·b!^(N−1)·rest!) put the "
+    "record into a given batch; otherwise it is left out",
 )
 shuffled_may_be = Fact(
     "shuffled_may_be",
