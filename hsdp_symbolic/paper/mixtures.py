@@ -140,7 +140,7 @@ def two_divergences() -> Theorem:
     mixed = use(two(), *(apply(moment_of, each, above) for each in parts))
     positive = substitute(inside(*map(exp, scaled)), {along: weight})
     found = apply(divergence_of, mixed, above, positive)
-    return equal_bound(found, LogMix(weight, *scaled) / (order - 1), above)
+    return equal_bound(found, LogMix(weight, *scaled) / (order - 1), above, positive)
 
 
 # --- Batches shuffled once ------------------------------------------------------------------------------------------
@@ -209,7 +209,8 @@ def _next_mean(lemma: Theorem, body: Expr, scale: Expr = S.Zero) -> Theorem:
     """A lemma about one more term of a mean, for the mean of e^(scale + body) over i = 1, …, k."""
     here = LogMeanExp(body, i, k)
     put = {y: here, x_i: body.subs(i, k + 1), g_i: LogMeanExp(body, i, k + 1), s: scale}
-    return cut(substitute(lemma, put), kernel.unfold(here, 1))
+    positive = substitute(kernel.positive((k * exp(y) + exp(x_i)) / (k + 1)), {y: put[y], x_i: put[x_i]})
+    return cut(substitute(lemma, put), kernel.unfold(here, 1, positive))
 
 
 def over_places(theorem: Theorem, own: Expr, lowest: Theorem, common: Expr = S.Zero) -> Theorem:

@@ -146,7 +146,9 @@ def _written() -> Theorem:
     """p·e^(κρ₀+y) + (1−p)·e^(q²y) = e^g, for g = y + log(p·e^(κρ₀) + (1−p)·e^(−(1−q²)y))."""
     meaning = assume(Equal(g_i, y + _increment(CHANCE, y)))
     value = CHANCE * exp(COST + y) + (1 - CHANCE) * exp(q**2 * y)
-    return cancel(value, exp(g_i), by=[meaning, short(q)])
+    grows = exp(COST), exp(-_LOSS * y)
+    positive = combine(S.Zero, CHANCE * grows[0] + (1 - CHANCE) * grows[1], (CHANCE, grows[0]), (shares()[1], grows[1]))
+    return cancel(value, exp(g_i), positive, by=[meaning, short(q)])
 
 
 @cache
@@ -258,10 +260,24 @@ def _log_mix() -> Expr:
 
 
 @cache
+def _moment_positive() -> Theorem:
+    """0 < (1 − p·e^(κρ₀))/(1 − p), written as a mixture."""
+    room = combine(S.Zero, 1 - CHANCE * exp(COST), (S.One, given(CONVERGES)))
+    inverse = substitute(kernel.positive(1 / mu), {mu: 1 - CHANCE}, _not_always())
+    return combine(S.Zero, exp(_log_mix().closed()), (room, inverse), nonzero=[_not_always()])
+
+
+@cache
+def _log_mix_written() -> Theorem:
+    """The logarithm of that mixture, as a logarithm."""
+    return cancel(_log_mix(), _log_mix().closed(), _not_always(), _moment_positive())
+
+
+@cache
 def stands_still() -> Theorem:
     """p·e^(κρ₀+s*) + (1−p)·e^(q²s*) = e^(s*)."""
     value = CHANCE * exp(COST + y) + (1 - CHANCE) * exp(y + _log_mix())
-    at_rest = cancel(value, exp(y), _not_always())
+    at_rest = cancel(value, exp(y), _not_always(), _moment_positive())
     shrunk = cancel(x_i / -_LOSS + x_i, q**2 * x_i / -_LOSS, kernel.positive(1 + q), by=[short(q)])
     exponent = substitute(shrunk, {x_i: _log_mix()})
     return kernel.rewrite(substitute(at_rest, {y: _ceiling(CHANCE)}), exponent)
@@ -270,15 +286,12 @@ def stands_still() -> Theorem:
 @cache
 def ceiling_not_negative() -> Theorem:
     """0 ≤ s*."""
-    moment = exp(_log_mix().closed())  # (1 − p·e^(κρ₀))/(1 − p)
-    room = combine(S.Zero, 1 - CHANCE * exp(COST), (S.One, given(CONVERGES)))
+    moment = exp(_log_mix().closed())
     at_least_one = kernel.monotone(exp(s), s, combine(S.Zero, COST, (kappa_positive(), rho0)))
     inverse = substitute(kernel.positive(1 / mu), {mu: 1 - CHANCE}, _not_always())
-    positive = combine(S.Zero, moment, (room, inverse), nonzero=[_not_always()])
     below = combine(moment, S.One, (CHANCE, at_least_one, inverse), nonzero=[_not_always()])
-    falls = kernel.monotone(log(mu), mu, below, positive)
-    written = cancel(_log_mix(), log(moment), _not_always())
-    return combine(S.Zero, _ceiling(CHANCE), (1 / _LOSS, chain(written, falls)), nonzero=[_not_always()])
+    falls = kernel.monotone(log(mu), mu, below, _moment_positive())
+    return combine(S.Zero, _ceiling(CHANCE), (1 / _LOSS, chain(_log_mix_written(), falls)), nonzero=[_not_always()])
 
 
 @cache
@@ -288,7 +301,7 @@ def ceiling_as_printed() -> tuple[Theorem, ...]:
     turned = cancel(log(nu / mu), -log(mu / nu))
     parts = {mu: 1 - CHANCE, nu: 1 - CHANCE * exp(COST)}
     moment = cancel(exp(_log_mix().closed()), parts[nu] / parts[mu], _not_always())
-    written = kernel.rewrite(cancel(_log_mix(), _log_mix().closed(), _not_always()), moment)
+    written = kernel.rewrite(_log_mix_written(), moment)
     equal = chain(written, substitute(turned, parts, _not_always(), room))
     return equal, short(q), given(ORDER), below_one(), kernel.positive(1 + q), _not_always(), room
 

@@ -46,6 +46,10 @@ def joint_convexity() -> Statement:
         Over(1, alpha - 1), log(Plus(Dot(w1, exp(times(alpha - 1, R1))), Dot(1 - w1, exp(times(alpha - 1, R2)))))
     )
 
+    def mixed_positive() -> Theorem:
+        first, second = map(exp, scaled)
+        return combine(S.Zero, w1 * first + (1 - w1) * second, (w1, first), (given(relations[1]), second))
+
     def prove() -> Theorem:
         put = {order: alpha, weight: w1, epsilon_1: R1, epsilon_2: R2}
         return use(two_divergences(), kernel.loosen(kernel.positive(w1)), put=put)
@@ -60,7 +64,7 @@ def joint_convexity() -> Statement:
         bounded=Quantity.DIVERGENCE_MIXTURE,
         theorem=claimed(Renyi(Mixed(w1, FIRST, SECOND), alpha, expr), relations, assumed, prove),
         shown=shown,
-        printed_with=lambda: [given(relations[0])],
+        printed_with=lambda: [given(relations[0]), mixed_positive()],
         hypotheses=relations,
     )
 

@@ -345,8 +345,13 @@ def _check_equal(left: Expr, right: Expr, nonzero: Sequence[Theorem], by: Sequen
         _refuse_restricted(each, bound)
 
     def closes(node: Expr) -> bool:
-        """A function is written out only where that divides by nothing that may be 0."""
-        return isinstance(node, BoundFunction) and all(is_nonzero(d, known) for d in divisors(node.closed()))
+        """A function is written out only where that divides by nothing that may be 0, nor takes a logarithm of it."""
+        closed = node.closed() if isinstance(node, BoundFunction) else None
+        return (
+            closed is not None
+            and all(is_nonzero(d, known) for d in divisors(closed))
+            and _has_logarithms(closed, known)
+        )
 
     left, right = spelled(left), spelled(right)
     letters = {
@@ -360,6 +365,18 @@ def _check_equal(left: Expr, right: Expr, nonzero: Sequence[Theorem], by: Sequen
     for side in (left, right):
         _require(not side.has(Float), f"{side} is rounded")
     _require(is_zero(left - right, closes), f"not seen to be equal: {left} and {right}")
+
+
+def _has_logarithms(expr: Expr, known: Sequence[Expr]) -> bool:
+    """Whether every logarithm in an expression is that of a positive number, as is seen or known.
+
+    SymPy writes the logarithm of a negative number with i.
+    """
+
+    def is_positive(x: Expr) -> bool:
+        return seen(x) is Sign.POSITIVE or any(is_zero(x - each) for each in known)
+
+    return not expr.has(S.ImaginaryUnit) and all(is_positive(each.args[0]) for each in expr.atoms(log))
 
 
 def _positive_part(theorem: Theorem) -> Expr:
@@ -515,7 +532,7 @@ def work_out(expr: Expr) -> Concluded:
 @rule
 def tends(expr: Expr, symbol: Symbol, point: Expr) -> Concluded:
     """The limit of `expr` as the symbol falls to the point, as SymPy finds it."""
-    return Concluded(Tends(expr, symbol, point, limit(close_sums(expr), symbol, point, "+")))
+    return Concluded(Tends(expr, symbol, point, limit(close_sums(expr, lambda node: True), symbol, point, "+")))
 
 
 @rule
@@ -529,9 +546,17 @@ def rises(expr: Expr, symbol: Symbol, slope: Theorem, by: Symbol) -> Concluded:
 
 
 @rule
-def unfold(node: BoundFunction, place: int) -> Concluded:
-    """One of the equations that define a function (`definition` of its class)."""
+def unfold(node: BoundFunction, place: int, *positive: Theorem) -> Concluded:
+    """One of the equations that define a function (`definition` of its class).
+
+    Its logarithms are of positive numbers, its roots of numbers ≥ 0, as is seen or as the theorems say.
+    """
     left, right = node.definition()[place]
+    known = [_positive_part(each) for each in positive]
+    _require(_has_logarithms(right, known), f"{right}: give a theorem that 0 < what it is the logarithm of")
+    for power in right.atoms(Pow):
+        real = power.exp.is_integer or sign(power.base) is not None or power.base.is_nonnegative
+        _require(bool(real or any(is_zero(power.base - each) for each in known)), f"{power} may not be real")
     return Concluded(Equal(left, right))
 
 

@@ -303,7 +303,7 @@ def not_negative() -> Theorem:
 
     def step(so_far: Theorem) -> Theorem:
         found = substitute(grows, {x0: COST, u: _moment(k)}, _cost_positive(), so_far)
-        return chain(found, kernel.swap(kernel.unfold(_moment(k), 1)))
+        return chain(found, kernel.swap(kernel.unfold(_moment(k), 1, _positive())))
 
     base = chain(combine(S.Zero, S.Zero), kernel.swap(kernel.unfold(_moment(S.Zero), 0)))
     return kernel.named(induct(k, 0, claim, base, step), "s is not negative")
@@ -413,7 +413,7 @@ def bounded() -> Theorem:
         here = cut(substitute(most, put, _cost_positive(), not_negative()), so_far)
         inside = left_of(here)
         found = cut(substitute(grows, {mu_1: inside, y: TOP}, _positive()), here)
-        return chain(kernel.unfold(_moment(k), 1), found)
+        return chain(kernel.unfold(_moment(k), 1, _positive()), found)
 
     inverse = substitute(kernel.positive(1 / mu), {mu: 1 - q}, combine(S.Zero, 1 - q, (S.One, below_one())))
     least = combine(S.Zero, TOP, (_cost_positive(), 1 + q, inverse), nonzero=[below_one()])
@@ -445,7 +445,7 @@ def at_most_paper() -> Theorem:
 
 def _as_exponential(inside: Expr) -> Theorem:
     """e to the next s is p·e^(capped step) + (1−p)·e^(q²s)."""
-    following = kernel.unfold(_moment(k), 1)
+    following = kernel.unfold(_moment(k), 1, _positive())
     generic = cancel(exp(y), mu, by=[assume(Equal(y, log(mu)))])
     put = {mu: inside, y: left_of(following)}
     return cut(substitute(generic, put, _positive()), following)

@@ -24,14 +24,15 @@ from ..paper.draws import (
     by_log_sobolev,
     divergence_over_draws,
     kappa_positive,
+    shares,
 )
 from ..paper.sampling import after_last_draw, mean_at_most
 from ..proof import kernel
-from ..proof.kernel import Theorem, cancel, chain, substitute
+from ..proof.kernel import Theorem, cancel, chain, combine, substitute
 from ..proof.propositions import Equal, From, Renyi
 from ..proof.search import claimed, given, induct
 from ..statement import Statement
-from ..symbols import K, N, S_exp, alpha, b, k, kappa, n, q, rho0, u
+from ..symbols import K, N, S_exp, alpha, b, k, kappa, n, q, rho0, s, u, x_i, y
 
 __all__ = ["at_most_paper", "exact_mean", "without_replacement"]
 
@@ -39,6 +40,13 @@ __all__ = ["at_most_paper", "exact_mean", "without_replacement"]
 def _moment(scale: Expr, draws: Expr) -> Expr:
     """The logarithm of the mean of e^(scale·u) after so many draws."""
     return HitMoment(scale * rho0, q, CHANCE, draws)
+
+
+@cache
+def _positive() -> Theorem:
+    """0 < p·e^s·e^y + (1−p)·e^x."""
+    hit, miss = exp(s) * exp(y), exp(x_i)
+    return combine(S.Zero, CHANCE * hit + (1 - CHANCE) * miss, (CHANCE, hit), (shares()[1], miss))
 
 
 @cache
@@ -51,7 +59,8 @@ def exact_mean() -> Theorem:
 
     def step(so_far: Theorem, shrunk: Theorem) -> Theorem:
         last = substitute(after_last_draw(), {u: S.Zero})
-        following = kernel.unfold(_moment(kappa, k), 1)
+        parts = {s: kappa * rho0, y: _moment(kappa, k), x_i: _moment(q**2 * kappa, k)}
+        following = kernel.unfold(_moment(kappa, k), 1, substitute(_positive(), parts))
         return cancel(claim(k + 1).left, claim(k + 1).right, by=[last, so_far, shrunk, following])
 
     none = claim(S.Zero)
