@@ -12,11 +12,12 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from sympy import Expr, cancel
+from sympy import Expr, S, cancel, exp, log
 
 from ..errors import TooManySteps
 from ..symbols import alpha_minus_1
-from .interface import Balls, OfSteps, Rules, Trend, agree
+from .capped_hit import CappedHit
+from .interface import Balls, OfSteps, Rules, Trend, agree, must_count
 
 MOST_CAPPED_STEPS = 2 * 10**5
 LONG = 512
@@ -32,6 +33,13 @@ class CappedMoment(OfSteps):
 
     nargs = 4  # cost, q, rate, count
     rank = 1
+
+    def definition(self) -> Sequence[tuple[Expr, Expr]]:
+        cost, q, rate, count = self.args
+        must_count(count)
+        hit, miss = exp(CappedHit(cost, q, self)), exp(q**2 * self)
+        start = self.func(cost, q, rate, S.Zero), S.Zero
+        return start, (self.func(cost, q, rate, count + 1), log(rate * hit + (1 - rate) * miss))
 
     @classmethod
     def vanishes(cls, *numbers: Fraction) -> bool:

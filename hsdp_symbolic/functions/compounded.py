@@ -23,6 +23,7 @@ class Compounded(Binding):
     """
 
     nargs = 5  # factor, index, cost, count, limit
+    for_views = (4,)
     rank = 1
     is_recursion = True
 

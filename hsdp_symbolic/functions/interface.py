@@ -208,6 +208,8 @@ class BoundFunction(Function):
     """Whether it is computed on a grid, and so known to a few digits only, whatever the precision."""
     moves_in_proofs: ClassVar[bool] = False
     """Whether `sign` and `trend` are right for all arguments (given `presumes`): proofs may go by them."""
+    for_views: ClassVar[tuple[int, ...]] = ()
+    """Arguments that views use, and that its value does not depend on: they may be undefined."""
     rank: ClassVar[int] = 0
     """How long it takes: 0 for closed forms, 1 for sums and recursions, more for what is sketched first (`Long`)."""
     slow_at_high_orders: ClassVar[bool] = False
@@ -236,9 +238,19 @@ class BoundFunction(Function):
     def own_name(self) -> Symbol | None:
         return None if self.own_name_at is None else self.args[self.own_name_at]
 
+    def presumes_positive(self) -> Sequence[Expr]:
+        """What `sign` and `trend` take to be more than 0 without asking."""
+        return ()
+
     def presumes(self) -> Sequence[Expr]:
         """What `sign` and `trend` take to be at least 0 without asking."""
         return ()
+
+    @property
+    def free_symbols(self) -> set[Symbol]:
+        """The symbols its value depends on: not a name of its own."""
+        found: set[Symbol] = super().free_symbols
+        return found - {self.own_name} if self.own_name is not None else found
 
     def sign(self, sign: Callable[[Expr], int]) -> int:
         """1 if it is never negative, −1 if never positive, 0 if unknown; `sign` says the same of other expressions."""
@@ -267,6 +279,12 @@ class BoundFunction(Function):
     def tex_note(self, printer: Printer) -> str:
         """LaTeX for a word of warning beside a formula that contains it."""
         return ""
+
+
+def must_count(number: Expr) -> None:
+    """Refuse what is not seen to be 0, 1, 2, …: a recursion has as many steps."""
+    if not (number.is_integer and number.is_nonnegative):
+        raise UnsupportedNode(f"{number} is not seen to be a count")
 
 
 def functions_in(expr: Expr) -> set[BoundFunction]:

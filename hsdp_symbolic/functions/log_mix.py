@@ -58,6 +58,10 @@ class LogMix(Pointwise):
         letters = self.args[0].free_symbols
         return *(1 - letter for letter in (w1, rate) if letter in letters), *((n - b,) if n in letters else ())
 
+    def presumes_positive(self) -> Sequence[Expr]:
+        weight, x, y = self.args
+        return () if weight.is_nonnegative else (weight * exp(x) + (1 - weight) * exp(y),)
+
     def sign(self, sign: Callable[[Expr], int]) -> int:
         weight, x, y = self.args
         own = sign(cancel(weight.subs(_WEIGHTS)))

@@ -36,7 +36,6 @@ from ..proof.propositions import (
     Descent,
     Equal,
     From,
-    InOrder,
     LastPlaces,
     Less,
     Lipschitz,
@@ -45,7 +44,7 @@ from ..proof.propositions import (
     Renyi,
     ShuffledOnce,
 )
-from ..proof.search import equal_bound, induct, short, use
+from ..proof.search import equal_bound, induct, left_of, right_of, short, use
 from ..symbols import (
     N,
     along,
@@ -71,7 +70,6 @@ from ..symbols import (
     nu_1,
     nu_2,
     order,
-    place,
     rate,
     records,
     s,
@@ -144,7 +142,7 @@ def two_divergences() -> Theorem:
     mixed = use(two(), *(apply(moment_of, each, above) for each in parts))
     positive = substitute(inside(*map(exp, scaled)), {along: weight})
     found = apply(divergence_of, mixed, above, positive)
-    return equal_bound(found, LogMix(weight, *scaled) / (order - 1), above)
+    return equal_bound(found, LogMix(weight, *scaled) / (order - 1), above, positive)
 
 
 # --- Batches shuffled once ------------------------------------------------------------------------------------------
@@ -156,7 +154,7 @@ def shuffled(noise: Expr) -> Descent:
 
 
 def in_every_place(theorem: Theorem) -> Theorem:
-    """A theorem about N batches in a fixed order, the record in batch j0, with its assumptions made of shuffled ones."""
+    """A theorem about N batches in a fixed order, with what it assumes assumed of shuffled batches instead."""
     outcome = apply(shuffled_may_be, assume(AtMost(j0, N - 1)), put={count: N, rate: b / n})
     lemmas = []
     for each in theorem.hypotheses:
@@ -209,15 +207,16 @@ def _one_more_at_least() -> Theorem:
     return combine(S.One, exp(g_i), (k / (k + 1), both[0]), (1 / (k + 1), both[1]), by=[meaning])
 
 
-def _next_mean(lemma: Theorem, body: Expr, **more: Expr) -> Theorem:
-    """A lemma about one more term of a mean, for the mean of e^body over i = 1, …, k."""
+def _next_mean(lemma: Theorem, body: Expr, scale: Expr = S.Zero) -> Theorem:
+    """A lemma about one more term of a mean, for the mean of e^(scale + body) over i = 1, …, k."""
     here = LogMeanExp(body, i, k)
-    put = {y: here, x_i: body.subs(i, k + 1), g_i: LogMeanExp(body, i, k + 1), **{s: each for each in more.values()}}
-    return cut(substitute(lemma, put), kernel.unfold(here, 1))
+    put = {y: here, x_i: body.subs(i, k + 1), g_i: LogMeanExp(body, i, k + 1), s: scale}
+    positive = substitute(kernel.positive((k * exp(y) + exp(x_i)) / (k + 1)), {y: put[y], x_i: put[x_i]})
+    return cut(substitute(lemma, put), kernel.unfold(here, 1, positive))
 
 
 def over_places(theorem: Theorem, own: Expr, lowest: Theorem, common: Expr = S.Zero) -> Theorem:
-    """R_α of batches shuffled once, from that of batches in a fixed order: common + LogMeanExp(body_of(own), i, N)/(α − 1).
+    """R_α of batches shuffled once, from that of a fixed order: common + LogMeanExp(body_of(own), i, N)/(α − 1).
 
     `theorem` bounds R_α by common + own for j0 ≤ N − 1; only `own` is written in j0, and `lowest` says 0 ≤ own. The
     mean is over the N places of the record, counted from the last batch.
@@ -239,7 +238,7 @@ def over_places(theorem: Theorem, own: Expr, lowest: Theorem, common: Expr = S.Z
         here = moment_at(N - k - 1, combine(S.Zero, N - k - 1, (S.One, assume(AtMost(k + 1, N)))))
         shares = combine(S.Zero, share, (share,)), combine(share, S.One, (1 / (k + 1),))
         more = apply(one_more_place, mixture(share, so_far, here, shares, above), put={whole: k}, ranges=[one])
-        return kernel.weaken(more, _next_mean(_one_more_term(), body, scale=scale))
+        return kernel.weaken(more, _next_mean(_one_more_term(), body, scale))
 
     alone = kernel.unfold(LogMeanExp(body, i, S.One), 0)
     base = kernel.rewrite(apply(last_place, moment_at(N - 1)), _exponential(alone, scale))
@@ -254,7 +253,7 @@ def over_places(theorem: Theorem, own: Expr, lowest: Theorem, common: Expr = S.Z
 def _exponential(meaning: Theorem, scale: Expr) -> Theorem:
     """e^(s + x) = e^(s + y), from y = x."""
     generic = cancel(exp(s + x_i), exp(s + y), by=[assume(Equal(y, x_i))])
-    return cut(substitute(generic, {s: scale, y: meaning.proposition.left, x_i: meaning.proposition.right}), meaning)  # type: ignore[attr-defined]
+    return cut(substitute(generic, {s: scale, y: left_of(meaning), x_i: right_of(meaning)}), meaning)
 
 
 @cache
@@ -288,7 +287,7 @@ def _absorbed() -> Theorem:
 
 
 def _or_left_out(placed: Theorem, least: Theorem, scale: Expr, mean: Expr) -> Theorem:
-    """Shuffled batches, from batches in which the record is evenly placed: it may be left out, if b does not divide n."""
+    """Shuffled batches, from a record that is evenly placed: it may be left out, if b does not divide n."""
     pair = placed.proposition.pair  # type: ignore[attr-defined]
     run = {noise_1: pair.descent.noise, start: pair.start, steps: pair.steps, order: alpha}
     share, above = N * b / n, assume(Less(S.One, alpha))
@@ -315,10 +314,10 @@ def at_least_one(body: Expr, lowest: Theorem) -> Theorem:
     def term(at: Expr, *ranges: Theorem) -> Theorem:
         here = _at_place(lowest, at, *ranges)
         generic = kernel.monotone(exp(s), s, combine(S.Zero, (alpha - 1) * y, (above, assume(AtMost(S.Zero, y)))))
-        value = here.proposition.right  # type: ignore[attr-defined]
+        value = right_of(here)
         return cut(substitute(generic, {y: value}), here)
 
-    def claim(places: Expr) -> Proposition:
+    def claim(places: Expr) -> AtMost:
         return AtMost(S.One, exp(LogMeanExp(body, i, places)))
 
     def step(so_far: Theorem) -> Theorem:

@@ -31,7 +31,8 @@ from .fixed_order import (
     remaining,
     strongly_convex,
 )
-from .mixtures import over_places, shuffled as shuffled_run, two_divergences
+from .mixtures import over_places, two_divergences
+from .mixtures import shuffled as shuffled_run
 
 
 @cache
@@ -44,6 +45,10 @@ def joint_convexity() -> Statement:
     shown = Dot(
         Over(1, alpha - 1), log(Plus(Dot(w1, exp(times(alpha - 1, R1))), Dot(1 - w1, exp(times(alpha - 1, R2)))))
     )
+
+    def mixed_positive() -> Theorem:
+        first, second = map(exp, scaled)
+        return combine(S.Zero, w1 * first + (1 - w1) * second, (w1, first), (given(relations[1]), second))
 
     def prove() -> Theorem:
         put = {order: alpha, weight: w1, epsilon_1: R1, epsilon_2: R2}
@@ -59,7 +64,7 @@ def joint_convexity() -> Statement:
         bounded=Quantity.DIVERGENCE_MIXTURE,
         theorem=claimed(Renyi(Mixed(w1, FIRST, SECOND), alpha, expr), relations, assumed, prove),
         shown=shown,
-        printed_with=lambda: [given(relations[0])],
+        printed_with=lambda: [given(relations[0]), mixed_positive()],
         hypotheses=relations,
     )
 

@@ -15,7 +15,12 @@ from sympy.core.function import AppliedUndef
 from ..functions.interface import BoundFunction
 
 
-def is_zero(expr: Expr, closes: Callable[[Expr], bool] = lambda node: True) -> bool:
+def has_no_logarithm(node: Expr) -> bool:
+    """Whether the closed form of a function holds for all values of its arguments: a logarithm may be of nothing."""
+    return isinstance(node, BoundFunction) and not node.closed().has(log)
+
+
+def is_zero(expr: Expr, closes: Callable[[Expr], bool] = has_no_logarithm) -> bool:
     """Whether `expr` vanishes for all values of its symbols within their ranges, wherever no divisor is 0.
 
     Functions for which `closes` says so are written in their closed form (geometric sums: x ≠ 1), powers with symbolic
@@ -25,7 +30,7 @@ def is_zero(expr: Expr, closes: Callable[[Expr], bool] = lambda node: True) -> b
     return bool(normal_form(expr, closes) == 0)
 
 
-def close_sums(expr: Expr, closes: Callable[[Expr], bool] = lambda node: True) -> Expr:
+def close_sums(expr: Expr, closes: Callable[[Expr], bool] = has_no_logarithm) -> Expr:
     """`expr` with functions in their closed forms, or with arguments in normal form."""
 
     def is_closed(node: Expr) -> bool:
@@ -51,7 +56,7 @@ def _is_applied(expr: Expr) -> bool:
     return isinstance(expr, AppliedUndef) and not all(arg.is_Symbol for arg in expr.args)
 
 
-def normal_form(expr: Expr, closes: Callable[[Expr], bool] = lambda node: True) -> Expr:
+def normal_form(expr: Expr, closes: Callable[[Expr], bool] = has_no_logarithm) -> Expr:
     """`expr` as a reduced fraction in independent generators."""
     return _reduced(close_sums(expr, closes))
 

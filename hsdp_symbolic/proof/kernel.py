@@ -298,6 +298,7 @@ _KINDS: dict[str, Callable[[object], Any]] = {
     "Fact": _exactly(Fact),
     "BoundFunction": _function,
     "tuple[Any, ...]": _data,
+    "Sequence[Mapping[Symbol, Expr]]": _several(_values),
     "Integrated": _integral,
     "type[Integrated]": _kind_of_integral,
 }
@@ -502,8 +503,8 @@ def _check_equal(left: Expr, right: Expr, nonzero: Sequence[Theorem], by: Sequen
     known = [spelled(_positive_part(each)) for each in nonzero if not _restricts(each, within)]  # y < z is open: near it too
 
     def closes(node: Expr) -> bool:
-        """A function is written out only where that divides by nothing that may be 0."""
-        return isinstance(node, BoundFunction) and all(is_nonzero(d, known) for d in divisors(node.closed()))
+        """A function is written out only where that divides by nothing that may be 0, nor takes a logarithm of it."""
+        return isinstance(node, BoundFunction) and _is_written_out(node, known)
 
     left, right = spelled(left), spelled(right)
     letters = {
@@ -535,10 +536,16 @@ def _require_defined(exprs: Iterable[Expr], *theorems: Theorem, known: Sequence[
 
 
 def _divisors(expr: Basic) -> Iterator[Expr]:
-    """`divisors`, the index of a mean counting from 1 within it."""
+    """`divisors` of what the value depends on, the index of a mean counting from 1 within it."""
     if expr.has(LogMeanExp):
         expr = expr.replace(LogMeanExp, _from_one)
+    if any(node.for_views for node in expr.atoms(BoundFunction)):
+        expr = expr.replace(lambda node: isinstance(node, BoundFunction) and node.for_views, _without_hints)
     return divisors(expr)
+
+
+def _without_hints(node: BoundFunction) -> Expr:
+    return node.func(*(S.One if place in node.for_views else each for place, each in enumerate(node.args)))
 
 
 def _from_one(body: Expr, index: Symbol, count: Expr) -> Expr:
@@ -548,6 +555,24 @@ def _from_one(body: Expr, index: Symbol, count: Expr) -> Expr:
 @lru_cache(maxsize=64)
 def _counting(index: Symbol) -> Symbol:
     return index if index.is_positive else Dummy(index.name, integer=True, positive=True)
+
+
+def _is_written_out(node: BoundFunction, known: Sequence[Expr]) -> bool:
+    """Whether a function may be written out: that divides by nothing that may be 0, nor takes a logarithm of it."""
+    written = node.closed()
+    return all(is_nonzero(each, known) for each in divisors(written)) and _has_logarithms(written, known)
+
+
+def _has_logarithms(expr: Expr, known: Sequence[Expr]) -> bool:
+    """Whether every logarithm in an expression is that of a positive number, as is seen or known.
+
+    SymPy writes the logarithm of a negative number with i.
+    """
+
+    def is_positive(x: Expr) -> bool:
+        return seen(x) is Sign.POSITIVE or any(is_zero(x - each) for each in known)
+
+    return not expr.has(S.ImaginaryUnit) and all(is_positive(each.args[0]) for each in expr.atoms(log))
 
 
 def _positive_part(theorem: Theorem) -> Expr:
@@ -705,9 +730,11 @@ def monotone(expr: Expr, symbol: Symbol, theorem: Theorem, *ranges: Theorem) -> 
     found = trend(expr, symbol, frozenset(ABBREVIATIONS))
     _refuse_capture(expr, {symbol: _left(theorem)}, {symbol: _right(theorem)})
     low, high = (expr.subs(symbol, side) for side in (_left(theorem), _right(theorem)))
-    _require(_is_number(low, known=True) and _is_number(high, known=True), f"{expr} need not be real")
+    above = tuple(_apart(each.proposition for each in ranges))
+    numbers = all(_is_number(end, positive_=above) for end in (low, high))
+    _require(numbers, f"{expr} need not be real")
     for side in (_left(theorem), _right(theorem)):
-        _in_range(symbol, side, ranges)
+        _in_range(symbol, side, (theorem, *ranges))
     presumed = _at([{symbol: _left(theorem)}, {symbol: _right(theorem)}], _presumed(expr, symbol))
     _require_defined([low, high], theorem, *ranges, known=_apart(presumed))
     hypotheses = _union([theorem.hypotheses, *(each.hypotheses for each in ranges), presumed])
@@ -740,6 +767,7 @@ def _presumed(expr: Expr, symbol: Symbol) -> list[Proposition]:
     differences = [each for each in sums if any(term.could_extract_minus_sign() for term in each.args)]
     found += [AtMost(Integer(2), N)] if any(N in each.free_symbols for each in differences) else []
     found += [AtMost(S.Zero, each) for function in functions for each in function.presumes()]
+    found += [Less(S.Zero, each) for function in functions for each in function.presumes_positive()]
     return list(dict.fromkeys(found))
 
 
@@ -772,7 +800,7 @@ def moves(expr: Expr, symbol: Symbol, by: Symbol) -> Concluded:
     _refuse_capture(expr, {symbol: symbol + by}, meanings)
     here = expr.subs(list(meanings.items()))
     later = here.subs(symbol, symbol + by)
-    _require(_is_number(here, known=True) and _is_number(later, known=True), f"{expr} need not be real")
+    _require(_is_number(here) and _is_number(later), f"{expr} need not be real")
     presumed = [*_presumed(expr, symbol), *(Less(S.Zero, each) for each in meanings)]
     spelled = [each.changed(_speller(meanings)) for each in presumed]
     hypotheses = _union([_at([{}, {symbol: symbol + by}], spelled)])
@@ -827,7 +855,7 @@ def tends(expr: Expr, symbol: Symbol, point: Expr) -> Concluded:
     """The limit of `expr` as the symbol falls to the point, as SymPy finds it."""
 
     def closes(node: Expr) -> bool:
-        return node.has(symbol) or all(is_nonzero(divisor, ()) for divisor in divisors(node.closed()))
+        return isinstance(node, BoundFunction) and (node.has(symbol) or _is_written_out(node, ()))
 
     return Concluded(Tends(expr, symbol, point, limit(close_sums(expr, closes), symbol, point, "+")))
 
@@ -854,13 +882,21 @@ def _constants_named(expr: Expr, symbol: Symbol) -> Expr:
 
 @rule
 def unfold(node: BoundFunction, place: int, *nonzero: Theorem) -> Concluded:
-    """One of the equations that define a function (`definition` of its class); no divisor is 0, as for `work_out`."""
+    """One of the equations that define a function (`definition` of its class).
+
+    No divisor is 0, its logarithms are of positive numbers, its roots of numbers ≥ 0, as is seen or as theorems say.
+    """
     for one, other in permutations(node.args, 2):
         _require(_bound_names(one).isdisjoint(other.free_symbols), f"{node}: a name has two meanings")
     equations = node.definition()
     _require(0 <= place < len(equations), f"{node} has {len(equations)} equations")
     left, right = equations[place]
     _require_defined([left, right], *nonzero)
+    known = [_positive_part(each) for each in nonzero]
+    _require(_has_logarithms(right, known), f"{right}: give a theorem that 0 < what it is the logarithm of")
+    for power in right.atoms(Pow):
+        real = power.exp.is_integer or sign(power.base) is not None or power.base.is_nonnegative
+        _require(bool(real or any(is_zero(power.base - each) for each in known)), f"{power} may not be real")
     return Concluded(Equal(left, right))
 
 
@@ -883,6 +919,13 @@ def floor_at_most(expr: Expr) -> Concluded:
     _require_defined([expr])
     _require(_is_number(expr), f"{expr} need not be real")
     return Concluded(AtMost(floor(expr), expr))
+
+
+@rule
+def larger(theorem: Theorem) -> Concluded:
+    """Max(a, b) = b, from a ≤ b."""
+    _require(isinstance(theorem.proposition, AtMost | Less), f"{theorem.proposition} is no inequality")
+    return Concluded(Equal(Max(_left(theorem), _right(theorem)), _right(theorem)))
 
 
 @rule
@@ -1173,20 +1216,21 @@ def _in_range(symbol: Symbol, value: Expr, ranges: Sequence[Theorem]) -> None:
 
 
 @lru_cache(maxsize=4096)
-def _is_number(value: Expr, *, known: bool = False, positive_: tuple[Expr, ...] = ()) -> bool:
+def _is_number(value: Expr, *, positive_: tuple[Expr, ...] = ()) -> bool:
     """Whether it is a real number wherever no divisor is 0: no root or logarithm of what may be negative.
 
-    Functions of the bounds are numbers if their closed forms, where proofs use these, are, or if that is `known`.
+    A function of the bounds is taken for some number where its closed form takes the logarithm of what is negative; it is
+    not written out there (`_has_logarithms`).
     """
 
     def all_numbers(parts: Iterable[Expr]) -> bool:
-        return all(_is_number(each, known=known, positive_=positive_) for each in parts)
+        return all(_is_number(each, positive_=positive_) for each in parts)
 
     if value.is_real:
         return True
     match value:
         case BoundFunction():
-            return all_numbers([*value.args, *([] if known or not value.is_closed_in_proofs else [value.closed()])])
+            return all_numbers(each for place, each in enumerate(value.args) if place not in value.for_views)
         case Pow() if not value.exp.is_integer:
             above = sign(value.base) is not None or any(is_zero(value.base - each) for each in positive_)
             return above and all_numbers(value.args)
@@ -1209,7 +1253,7 @@ def _known(value: Expr, ranges: Sequence[Theorem], *, strict: bool) -> bool:
     positive_ = tuple(_right(each) - _left(each) for each in ranges if isinstance(each.proposition, Less))
 
     def closes(node: Expr) -> bool:
-        return isinstance(node, BoundFunction) and all(is_nonzero(d, positive_) for d in divisors(node.closed()))
+        return isinstance(node, BoundFunction) and _is_written_out(node, positive_)
 
     for each in ranges:
         if isinstance(each.proposition, AtMost | Less):
@@ -1221,16 +1265,24 @@ def _known(value: Expr, ranges: Sequence[Theorem], *, strict: bool) -> bool:
 
 
 @rule
-def induct(index: Symbol, start: int, base: Theorem, step: Theorem, upper: Expr | None = None) -> Concluded:
+def induct(
+    index: Symbol,
+    start: int,
+    base: Theorem,
+    step: Theorem,
+    upper: Expr | None = None,
+    others: Sequence[Mapping[Symbol, Expr]] = (),
+) -> Concluded:
     """P for every index ≥ start (and ≤ upper), from P at the start and P(index) ⊢ P(index + 1).
 
-    The step may also assume start ≤ index and index + 1 ≤ upper.
+    The step may also assume start ≤ index and index + 1 ≤ upper; and P(index) for other values of symbols on which
+    nothing else depends, since base and step then hold for all their values: `others` say which.
     """
     _require(bool(index.is_integer and index.is_nonnegative), f"{index} does not count")
     _require(_has_plain_range(index) and start >= (1 if index.is_positive else 0), f"{index} starts later than {start}")
     claim = _claimed(step, index)
     for part in claim.expressions():
-        _refuse_capture(part, {index: index + 1})
+        _refuse_capture(part, {index: index + 1}, *others)
     at_start = claim.changed(lambda part: part.subs(index, start) if isinstance(part, Basic) else part)
     _require(base.proposition == at_start, f"the base is {base.proposition}, not {at_start}")
     discharged: list[Proposition] = [claim]
@@ -1243,7 +1295,15 @@ def induct(index: Symbol, start: int, base: Theorem, step: Theorem, upper: Expr 
         _require(index not in upper.free_symbols, f"{upper} depends on {index}")
         discharged.append(AtMost(index + 1, upper))
         kept.append(AtMost(index, upper))
+    for put in others:
+        for symbol, value in put.items():
+            _require(symbol != index and index not in value.free_symbols, f"{value}: not another case of the claim")
+            _in_range(symbol, value, ())
+        discharged.append(claim.changed(_replacer(put)))
     rest = [each for each in step.hypotheses if each not in discharged]
+    for each in (*rest, *base.hypotheses, *kept[start > 0 :]):
+        fixed = {symbol for put in others for symbol in put} & each.free_symbols
+        _require(not fixed, f"{each} restricts {fixed}")
     for each in (*rest, *base.hypotheses):
         _require(index not in each.free_symbols, f"{each} restricts {index}")
     return Concluded(claim, _union([kept, base.hypotheses, rest]))

@@ -367,7 +367,7 @@ class Mixed(Pair):
 
 @dataclass(frozen=True)
 class Continued(Pair):
-    """The laws after `steps` more updates of `descent`, from any given run with R_a ≤ a·cost so far at every order a > 1.
+    """The laws after `steps` more updates of `descent`, from any given run with R_a ≤ a·cost so far, for all a > 1.
 
     What came before was made with given batches, from a point; the batches of the further steps are still to be drawn.
     """
@@ -579,12 +579,12 @@ class Moment(Proposition):
     order: Expr
     moment: Expr
     value_at = "moment"
-    words = "e^(({order} − 1)·R) ≤ {moment} at order {order}, for {pair}"
+    words = "at order {order} the moment is at most {moment}, for {pair}"
 
 
 @dataclass(frozen=True)
 class AnyStep(Proposition):
-    """Given the batches drawn so far, one more step leads from R_a ≤ a·before, at every order a > 1, to R_a ≤ a·after."""
+    """Given the batches so far, one more step leads from R_a ≤ a·before, at every order a > 1, to R_a ≤ a·after."""
 
     descent: Descent | Anything
     before: Expr

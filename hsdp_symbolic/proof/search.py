@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from sympy import Expr, S, Symbol
+from sympy import Basic, Expr, S, Symbol
 from sympy.core.relational import Relational
 
 from ..functions.geometric import GeometricSum
@@ -110,6 +110,18 @@ def _fits(template: object, given_: object, binding: dict[Any, Any]) -> bool:
     return bool(template == given_)
 
 
+def left_of(theorem: Theorem) -> Expr:
+    """The left side of a relation between numbers."""
+    found: Expr = theorem.proposition.left  # type: ignore[attr-defined]
+    return found
+
+
+def right_of(theorem: Theorem) -> Expr:
+    """The right side of a relation between numbers."""
+    found: Expr = theorem.proposition.right  # type: ignore[attr-defined]
+    return found
+
+
 def equal_bound(theorem: Theorem, value: Expr, *nonzero: Theorem, by: Sequence[Theorem] = ()) -> Theorem:
     """The same bound, written as `value`."""
     old = theorem.proposition.value
@@ -211,8 +223,17 @@ def induct(
     start: int,
     claim: Callable[[Expr], Proposition],
     base: Theorem,
-    step: Callable[[Theorem], Theorem],
+    step: Callable[..., Theorem],
     upper: Expr | None = None,
+    others: Sequence[Mapping[Symbol, Expr]] = (),
 ) -> Theorem:
-    """Induction: `step` is handed the claim at the index as a hypothesis, and proves it at the next."""
-    return kernel.induct(index, start, base, step(kernel.assume(claim(index))), upper)
+    """Induction: `step` is handed the claim at the index as a hypothesis, and proves it at the next.
+
+    It is also handed the claim for the values that `others` give to some symbols.
+    """
+    here = claim(index)
+    more = [here.changed(lambda part, put=put: part.subs(put) if isinstance(part, Basic) else part) for put in others]  # type: ignore[misc]
+    found = step(*map(kernel.assume, (here, *more)))
+    if here not in found.hypotheses:
+        found = kernel.also(found, kernel.assume(here))
+    return kernel.induct(index, start, base, found, upper, others)

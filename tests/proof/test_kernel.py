@@ -26,6 +26,7 @@ from sympy import (
     factorial,
     log,
     oo,
+    pi,
     sqrt,
 )
 
@@ -325,7 +326,8 @@ def the_root_of_a_negative_number() -> object:
 
 @attack
 def the_logarithm_of_a_negative_number() -> object:
-    return substitute(positive(Y**2), {Y: LogMix(-TWO, log(2), ZERO)})  # log(−2·2 + 3) = iπ
+    mix = LogMix(-TWO, log(2), ZERO)  # log(−2·2 + 3) = iπ
+    return kernel.chain(substitute(positive(Y**2), {Y: mix}), cancel(mix**2, -(pi**2)))
 
 
 @attack

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sympy import Derivative, Integer, S, exp, factorial, log
+from sympy import Derivative, Integer, S, binomial, exp, factorial, log
 
 from ...symbols import (
     along,
@@ -157,8 +157,8 @@ shuffled_once = Fact(
         Moment(Mixed(count * rate, _run(LastPlaces(count, count)), _run(NeverUsed())), order, moment_1),
     ),
     Moment(_run(ShuffledOnce(count, rate)), order, moment_1),
-    "of the n!/(b!^N·rest!) ways to make N batches of b out of n records, (n−1)!/((b−1)!·b!^(N−1)·rest!) put the record "
-    "into a given batch; otherwise it is left out",
+    "of the n!/(b!^N·rest!) ways to make N batches of b out of n records, (n−1)!/((b−1)!·b!^(N−1)·rest!) put the "
+    "record into a given batch; otherwise it is left out",
 )
 shuffled_may_be = Fact(
     "shuffled_may_be",
@@ -227,7 +227,10 @@ one_more_draw = Fact(
 all_draws = Fact(
     "all_draws",
     "",
-    (Moment(Continued(_DRAWN, Integer(0), steps), order, moment_1),),
+    (
+        Equal(binomial(records - 1, size - 1), rate * binomial(records, size)),
+        Moment(Continued(_DRAWN, Integer(0), steps), order, moment_1),
+    ),
     Moment(From(_DRAWN, Integer(0), steps), order, moment_1),
-    "both runs start at the same point",
+    "both runs start at the same point; of the batches of b out of n records, so many hold the record",
 )
