@@ -39,8 +39,8 @@ from ..proof.search import claimed, equal_bound
 from ..statement import Statement
 from ..symbols import D, K, N, P_t, a_t, alpha, b, ell, g, i, j, j0, q, rho0, whole, x_2
 from .cycle import at_use, first_squares, largest_rate, last_squares, spent, steered, units
+from .pattern import WHERE
 
-WHERE = "not in the paper; after Bok, Su & Altschuler 2024"
 
 
 _AT = {g: CyclicShifts(q, N, K, whole).edges()[0], D: CyclicShifts(q, N, K, whole).edges()[1]} | {
