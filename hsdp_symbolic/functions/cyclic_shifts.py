@@ -37,7 +37,7 @@ class CyclicShifts(Spelled):
         return ((self, self.closed()),)
 
     def _eval_is_positive(self) -> bool | None:
-        return True
+        return True if all(arg.is_positive for arg in self.args) else None
 
     def sign(self, sign: Callable[[Expr], int]) -> int:
         return 1
