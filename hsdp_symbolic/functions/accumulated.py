@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from sympy import Expr
+from sympy import Expr, S
 
 from ..errors import OutsideDoubleRange, TooManySteps
 from ..setting.arrays import Array
 from ..symbols import alpha_minus_1
-from .interface import Balls, Binding, Doubles, Parts, Rules, Trend, Values
+from .interface import Balls, Binding, Doubles, Parts, Rules, Trend, Values, must_count
 from .recursion import MOST_STEPS_IN_BALLS, MOST_STEPS_IN_DOUBLES, after
 
 
@@ -27,6 +27,12 @@ class Accumulated(Binding):
     nargs = 6  # increment, state, count, room, ceiling, gain
     rank = 1
     is_recursion = True
+
+    def definition(self) -> Sequence[tuple[Expr, Expr]]:
+        increment, state, count, *others = self.args
+        must_count(count)
+        start = self.func(increment, state, S.Zero, *others), S.Zero
+        return start, (self.func(increment, state, count + 1, *others), self + increment.subs(state, self))
 
     @classmethod
     def ball(cls, over: Balls, parts: Parts, values: Values) -> Any:

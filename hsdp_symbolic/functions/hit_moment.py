@@ -14,14 +14,14 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from sympy import Expr, cancel
+from sympy import Expr, S, cancel, exp, log
 
 from ..arithmetic.engines import Engine, Unbounded
 from ..errors import HsdpError, OutsideDoubleRange, TooManySteps, ValueTooLarge
 from ..progress import Ticker
 from ..setting.arrays import Array
 from ..symbols import alpha_minus_1
-from .interface import Balls, Long, Rules, Trend, agree
+from .interface import Balls, Long, Rules, Trend, agree, must_count
 from .sketch import Table
 
 MOST_TERMS = 8 * 10**6
@@ -41,6 +41,13 @@ class HitMoment(Long):
     nargs = 4  # cost, q, rate, count
     rank = 3
     unit, budget = "terms of a moment", "terms"
+
+    def definition(self) -> Sequence[tuple[Expr, Expr]]:
+        cost, q, rate, count = self.args
+        must_count(count)
+        hit, miss = exp(cost) * exp(self), exp(self.func(q**2 * cost, q, rate, count))
+        start = self.func(cost, q, rate, S.Zero), S.Zero
+        return start, (self.func(cost, q, rate, count + 1), log(rate * hit + (1 - rate) * miss))
 
     @classmethod
     def enclosed(cls, over: Balls, *numbers: Fraction) -> Any:

@@ -234,6 +234,11 @@ class BoundFunction(Function):
     def own_name(self) -> Symbol | None:
         return None if self.own_name_at is None else self.args[self.own_name_at]
 
+    @property
+    def free_symbols(self) -> set[Symbol]:
+        """The symbols its value depends on: not a name of its own."""
+        return super().free_symbols - {self.own_name}
+
     def sign(self, sign: Callable[[Expr], int]) -> int:
         """1 if it is never negative, −1 if never positive, 0 if unknown; `sign` says the same of other expressions."""
         return 0
@@ -261,6 +266,12 @@ class BoundFunction(Function):
     def tex_note(self, printer: Printer) -> str:
         """LaTeX for a word of warning beside a formula that contains it."""
         return ""
+
+
+def must_count(number: Expr) -> None:
+    """Refuse what is not seen to be 0, 1, 2, …: a recursion has as many steps."""
+    if not (number.is_integer and number.is_nonnegative):
+        raise UnsupportedNode(f"{number} is not seen to be a count")
 
 
 def functions_in(expr: Expr) -> set[BoundFunction]:

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from sympy import Expr, S, cancel, exp, log
 
-from ..errors import TooManySteps, UnsupportedNode
+from ..errors import TooManySteps
 from ..setting.arrays import Array, Samples
 from ..symbols import alpha_minus_1
 from .exponential_sums import DIRECT_TERMS, sum_of_exponentials
-from .interface import Balls, Binding, Doubles, Parts, Printer, ProgramArgument, Rules, Trend, Values, agree, flip
+from .interface import Balls, Binding, Doubles, Parts, Printer, ProgramArgument, Rules, Trend, Values, agree, flip, must_count
 from .recursion import MOST_STEPS_IN_BALLS, MOST_STEPS_IN_DOUBLES
 
 _BLOCK = 1 << 14
@@ -37,8 +37,7 @@ class LogMeanExp(Binding):
     def definition(self) -> Sequence[tuple[Expr, Expr]]:
         """One term is its own mean; one term more, after k of them."""
         body, index, count = self.args
-        if not (count.is_integer and count.is_nonnegative):
-            raise UnsupportedNode(f"a mean of {count} terms has no next term: it must be a count")
+        must_count(count)
         one_more = (count * exp(self) + exp(body.subs(index, count + 1))) / (count + 1)
         return (self.func(body, index, S.One), body.subs(index, S.One)), (
             self.func(body, index, count + 1),

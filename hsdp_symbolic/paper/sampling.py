@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from functools import cache
 
-from sympy import Expr, Integer, binomial, diff, exp, log
+from sympy import Derivative, Expr, Integer, S, exp, log
 from sympy.core.symbol import Str
 
 from ..display import Dot, Named, Over, Plus, times
 from ..functions.accumulated import Accumulated
-from ..functions.geometric import GeometricSum
 from ..functions.log_mix import LogMix
-from ..meaning import BY_CONTRACTION, Quantity
-from ..proof.checks import Slack
-from ..proof.derivation import Derivation
+from ..proof import kernel
+from ..proof.kernel import Theorem, assume, cancel, chain, combine, cut, substitute
+from ..proof.propositions import AtMost, Equal, From, Less, Proposition, Renyi
+from ..proof.search import claimed, given, induct, short
 from ..statement import Statement
 from ..symbols import (
     A_hit,
@@ -28,24 +28,268 @@ from ..symbols import (
     S_g,
     alpha,
     b,
-    e_s,
+    decay,
     eta,
-    i,
+    g_i,
+    k,
+    kappa,
     lam,
+    moment_2,
+    mu,
+    mu_1,
     n,
-    p,
+    nu,
     q,
     r_miss,
     rate,
     rho0,
+    s,
     s_log,
     sigma,
+    state,
     u,
+    weight,
+    x_i,
+    y,
 )
-from .fixed_order import EPOCHS, ORDER, after_hit, after_shared
-from .lsi import STRONGLY_CONVEX, lsi_strongly_convex
+from .descents import EPOCHS, ORDER, STRONGLY_CONVEX, below_one, by_contraction
+from .draws import (
+    CHANCE,
+    DRAWN,
+    EXPONENTIAL,
+    KAPPA,
+    by_log_sobolev,
+    divergence_over_draws,
+    jensen,
+    kappa_positive,
+    last_draw,
+    mean_positive,
+    shares,
+)
 
-BATCH_WITHOUT = "batch without the record"
+COST = KAPPA * rho0
+"""What a hit adds to log S."""
+_LOSS = eta * lam * (1 + q)
+"""1 − q²."""
+_WEIGHT = -rate / (1 - rate)
+
+
+def _increment(chance: Expr, at: Expr) -> Expr:
+    """log S after one more batch, less log S = at: log(p·e^(κρ₀) + (1−p)·e^(−(1−q²)s))."""
+    return LogMix(chance, COST, -_LOSS * at)
+
+
+def _ceiling(chance: Expr) -> Expr:
+    """Where log S stands still: log((1−p)/(1−p·e^(κρ₀)))/(1−q²)."""
+    return -LogMix(_WEIGHT.subs(rate, chance), COST, Integer(0)) / _LOSS
+
+
+def accumulated(steps: Expr) -> Expr:
+    """log S after so many batches."""
+    room = -log(rate) - COST  # > 0 exactly if p·e^(κρ₀) < 1
+    gain = _LOSS * (1 - rate * exp(COST))
+    parts = [part.subs(rate, CHANCE) for part in (_increment(rate, s_log), room, _ceiling(rate), gain)]
+    return Accumulated(parts[0], s_log, steps, *parts[1:])
+
+
+@cache
+def _one_step() -> Theorem:
+    """p·e^s·X + (1−p)·X' ≤ p·e^(s+y) + (1−p)·e^(ry), for X ≤ e^y and X' ≤ X^r: the recursion never falls with S."""
+    below, small = assume(AtMost(mu_1, exp(y))), assume(AtMost(moment_2, mu_1**r_miss))
+    power = kernel.monotone(mu**r_miss, mu, below)
+    most = assume(AtMost(weight, S.One))
+    first = (assume(AtMost(S.Zero, weight)), exp(s), below)
+    left, right = weight * exp(s) * mu_1 + (1 - weight) * moment_2, weight * exp(s + y) + (1 - weight) * exp(r_miss * y)
+    return combine(left, right, first, (most, small), (most, power))
+
+
+@cache
+def after_last_draw() -> Theorem:
+    """The mean of e^(κu) after one more batch, by whether that holds the record; κ is any number > 0."""
+    shrunk = EXPONENTIAL.subs(kappa, q**2 * kappa)
+    return last_draw(by_log_sobolev(), EXPONENTIAL, (exp(kappa * rho0), EXPONENTIAL), (S.One, shrunk))
+
+
+def _mean(draws: Expr) -> Expr:
+    """The mean of e^(κu) after so many batches."""
+    return by_log_sobolev().mean(EXPONENTIAL.subs(kappa, KAPPA), draws, S.Zero)
+
+
+@cache
+def _square_below_one() -> Theorem:
+    """q² ≤ 1."""
+    return kernel.loosen(combine(q**2, S.One, (below_one(), 1 + q)))
+
+
+def bounded_by(bound: Expr, so_far: Theorem, at_next: Theorem) -> Theorem:
+    """The mean after k + 1 batches is at most e^next, from that after k of them: at most e^bound (`so_far`).
+
+    `at_next` says what p·e^(κρ₀+bound) + (1−p)·e^(q²·bound) is at most.
+    """
+    at = {kappa: KAPPA, u: S.Zero}
+    rules = by_log_sobolev()
+    positive = substitute(mean_positive(rules, EXPONENTIAL), at, kappa_positive())
+    concave = cut(substitute(jensen(rules, EXPONENTIAL), {**at, r_miss: q**2}, kappa_positive()), _square_below_one())
+    put = {mu_1: _mean(k), moment_2: concave.proposition.left, y: bound, r_miss: q**2, s: COST, weight: CHANCE}  # type: ignore[attr-defined]
+    step = cut(substitute(_one_step(), put, positive), *shares(), concave, so_far)
+    return chain(_in_that_order(substitute(after_last_draw(), at, kappa_positive()), step), step, at_next)
+
+
+def _in_that_order(equality: Theorem, step: Theorem) -> Theorem:
+    """The equality, its right side written as the left side of the step."""
+    wanted = step.proposition.left  # type: ignore[attr-defined]
+    found = equality.proposition.right  # type: ignore[attr-defined]
+    return equality if found == wanted else chain(equality, cancel(found, wanted))
+
+
+@cache
+def _written() -> Theorem:
+    """p·e^(κρ₀+y) + (1−p)·e^(q²y) = e^g, for g = y + log(p·e^(κρ₀) + (1−p)·e^(−(1−q²)y))."""
+    meaning = assume(Equal(g_i, y + _increment(CHANCE, y)))
+    value = CHANCE * exp(COST + y) + (1 - CHANCE) * exp(q**2 * y)
+    return cancel(value, exp(g_i), by=[meaning, short(q)])
+
+
+@cache
+def mean_at_most() -> Theorem:
+    """The mean of e^(κu) after k batches is at most S, as the recursion says."""
+
+    def claim(draws: Expr) -> Proposition:
+        return AtMost(_mean(draws), exp(accumulated(draws)))
+
+    def step(so_far: Theorem) -> Theorem:
+        put = {y: accumulated(k), g_i: accumulated(k + 1)}
+        at_next = cut(substitute(_written(), put), kernel.unfold(accumulated(k), 1))
+        return bounded_by(accumulated(k), so_far, at_next)
+
+    at_first = [kernel.unfold(_mean(S.Zero), 0), kernel.unfold(accumulated(k), 0)]
+    base = combine(_mean(S.Zero), exp(accumulated(S.Zero)), by=at_first)
+    return kernel.named(induct(k, 0, claim, base, step), "the recursion for S")
+
+
+# --- What the views of `Accumulated` rely on ---------------------------------------------------------------------------
+
+
+def _slope_of() -> tuple[Expr, Expr]:
+    """The increment, with A = p·e^(κρ₀) and 1 − q² as a letter each, and what it is the logarithm of."""
+    inside = A_hit + (1 - rate) * exp(-decay * s_log)
+    return log(inside), inside
+
+
+@cache
+def increment_falls() -> Theorem:
+    """The increment log(A + (1−p)·e^(−(1−q²)s)) never rises with s."""
+    increment, inside = _slope_of()
+    slope = kernel.work_out(Derivative(increment, s_log))
+    share = assume(AtMost(rate, S.One))
+    terms = decay * exp(-decay * s_log), share, _inverse(inside)
+    return kernel.named(chain(slope, combine(slope.proposition.right, S.Zero, terms)), "the increment falls")  # type: ignore[attr-defined]
+
+
+def _inverse(inside: Expr) -> Theorem:
+    """0 < 1/inside."""
+    share = assume(AtMost(rate, S.One))
+    positive = combine(S.Zero, inside, (A_hit,), (share, exp(-decay * s_log)))
+    return substitute(kernel.positive(1 / mu), {mu: inside}, positive)
+
+
+@cache
+def map_rises() -> Theorem:
+    """s + increment never falls with s, 1 − q² being at most 1."""
+    increment, inside = _slope_of()
+    slope = kernel.work_out(Derivative(s_log + increment, s_log))
+    share, part = assume(AtMost(rate, S.One)), assume(AtMost(decay, S.One))
+    inverse = _inverse(inside)
+    terms = (A_hit, inverse), (share, part, exp(-decay * s_log), inverse)
+    return kernel.named(chain(combine(S.Zero, slope.proposition.right, *terms), kernel.swap(slope)), "the map rises")  # type: ignore[attr-defined]
+
+
+@cache
+def map_convex() -> Theorem:
+    """s + increment is convex in s."""
+    increment, inside = _slope_of()
+    second = kernel.work_out(Derivative(s_log + increment, (s_log, 2)))
+    share, inverse = assume(AtMost(rate, S.One)), _inverse(inside)
+    terms = decay**2 * A_hit * exp(-decay * s_log), share, inverse, inverse
+    return kernel.named(chain(combine(S.Zero, second.proposition.right, terms), kernel.swap(second)), "the map is convex")  # type: ignore[attr-defined]
+
+
+@cache
+def slope_at_rest() -> Theorem:
+    """Where the increment is 0, the slope of s + increment is 1 − (1 − q²)(1 − A)."""
+    increment, inside = _slope_of()
+    slope = kernel.work_out(Derivative(s_log + increment, s_log))
+    rest = assume(Equal(A_hit, 1 - (1 - rate) * exp(-decay * s_log)))
+    value = 1 - decay * (1 - A_hit)
+    return kernel.named(chain(slope, cancel(slope.proposition.right, value, by=[rest])), "the slope at rest")  # type: ignore[attr-defined]
+
+
+# --- The limit ----------------------------------------------------------------------------------------------------------
+
+LEFT_OUT = b <= n - 1
+CONVERGES = b * exp(COST) / n < 1
+
+
+@cache
+def _not_always() -> Theorem:
+    """0 < 1 − b/n."""
+    return combine(S.Zero, 1 - CHANCE, (1 / n, given(LEFT_OUT)), (1 / n,))
+
+
+@cache
+def _log_mix() -> Expr:
+    return LogMix(_WEIGHT.subs(rate, CHANCE), COST, Integer(0))
+
+
+@cache
+def stands_still() -> Theorem:
+    """p·e^(κρ₀+s*) + (1−p)·e^(q²s*) = e^(s*)."""
+    value = CHANCE * exp(COST + y) + (1 - CHANCE) * exp(y + _log_mix())
+    at_rest = cancel(value, exp(y), _not_always())
+    shrunk = cancel(x_i / -_LOSS + x_i, q**2 * x_i / -_LOSS, kernel.positive(1 + q), by=[short(q)])
+    exponent = substitute(shrunk, {x_i: _log_mix()})
+    return kernel.rewrite(substitute(at_rest, {y: _ceiling(CHANCE)}), exponent)
+
+
+@cache
+def ceiling_not_negative() -> Theorem:
+    """0 ≤ s*."""
+    moment = exp(_log_mix().closed())  # (1 − p·e^(κρ₀))/(1 − p)
+    room = combine(S.Zero, 1 - CHANCE * exp(COST), (S.One, given(CONVERGES)))
+    at_least_one = kernel.monotone(exp(s), s, combine(S.Zero, COST, (kappa_positive(), rho0)))
+    inverse = substitute(kernel.positive(1 / mu), {mu: 1 - CHANCE}, _not_always())
+    positive = combine(S.Zero, moment, (room, inverse), nonzero=[_not_always()])
+    below = combine(moment, S.One, (CHANCE, at_least_one, inverse), nonzero=[_not_always()])
+    falls = kernel.monotone(log(mu), mu, below, positive)
+    written = cancel(_log_mix(), log(moment), _not_always())
+    return combine(S.Zero, _ceiling(CHANCE), (1 / _LOSS, chain(written, falls)), nonzero=[_not_always()])
+
+
+@cache
+def ceiling_as_printed() -> tuple[Theorem, ...]:
+    """log(1 − w + w·e^(κρ₀)), with w = −p/(1−p), is −log((1−p)/(1−p·e^(κρ₀))), as it is printed; what that divides by."""
+    room = combine(S.Zero, 1 - CHANCE * exp(COST), (S.One, given(CONVERGES)))
+    turned = cancel(log(nu / mu), -log(mu / nu))
+    parts = {mu: 1 - CHANCE, nu: 1 - CHANCE * exp(COST)}
+    moment = cancel(exp(_log_mix().closed()), parts[nu] / parts[mu], _not_always())
+    written = kernel.rewrite(cancel(_log_mix(), _log_mix().closed(), _not_always()), moment)
+    equal = chain(written, substitute(turned, parts, _not_always(), room))
+    return equal, short(q), given(ORDER), below_one(), kernel.positive(1 + q), _not_always(), room
+
+
+@cache
+def stays_below() -> Theorem:
+    """The mean of e^(κu) after k batches is at most e^(s*)."""
+
+    def claim(draws: Expr) -> Proposition:
+        return AtMost(_mean(draws), exp(_ceiling(CHANCE)))
+
+    def step(so_far: Theorem) -> Theorem:
+        return bounded_by(_ceiling(CHANCE), so_far, stands_still())
+
+    at_least_one = kernel.monotone(exp(s), s, ceiling_not_negative())
+    base = chain(kernel.unfold(_mean(S.Zero), 0), at_least_one)
+    return kernel.named(induct(k, 0, claim, base, step), "S stays below its fixed point")
 
 
 def _hit_cost_shown() -> Expr:
@@ -56,154 +300,54 @@ def _hit_cost_shown() -> Expr:
 @cache
 def without_replacement() -> Statement:
     """`thm:amp_samp_wo_replacement`."""
-    d = Derivation()
-    kappa = alpha * (alpha - 1)
-    cost = kappa * rho0
-    d.identity("A batch with the record: u ↦ u + ρ₀.", after_hit(u), u + rho0)
-    shared = after_shared(u, lsi_strongly_convex(), Integer(0), i, q)
-    d.at_most(
-        "A batch without it: u shrinks by at least q², whatever the number i ≥ 1 of updates so far.",
-        shared,
-        q**2 * u,
-        [(q**2 * u * q ** (2 * i) / GeometricSum(q**2, i + 1), Slack(Integer(1), "one more positive power"))],
-        name=BATCH_WITHOUT,
-    )
-    d.identity(
-        "A batch of b out of n holds the record with probability b/n.",
-        binomial(n - 1, b - 1) / binomial(n, b),
-        b / n,
-    )
-    d.identity(
-        "With κ = α(α−1), a hit multiplies e^(κu) by e^(κρ₀) …",
-        exp(kappa * (u + rho0)),
-        exp(cost) * exp(kappa * u),
-    )
-    d.identity("… and a miss raises it to the power q².", exp(kappa * q**2 * u), exp(q**2 * kappa * u))
-    d.at_most(
-        "x^r is concave for 0 < r ≤ 1, so E[x^r] ≤ (E x)^r (Jensen), with r = q².",
-        diff(S_exp**r_miss, S_exp, 2),
-        Integer(0),
-        [(r_miss * (1 - r_miss) * S_exp ** (r_miss - 2), Slack(Integer(1), "0 < r ≤ 1"))],
-        domain={r_miss: 1 / (1 + p)},
-    )
-    step = rate * exp(cost) * S_exp + (1 - rate) * S_exp ** (q**2)
-    increment = LogMix(rate, cost, -eta * lam * (1 + q) * s_log)
-    d.identity(
-        "In the log domain, s = log S: log(p·e^(κρ₀)·S + (1−p)·S^(q²)) = s + log(p·e^(κρ₀) + (1−p)·e^(−(1−q²)s)).",
-        (step.subs(S_exp, exp(s_log)) / exp(s_log)).subs(q, 1 - eta * lam),
-        exp(increment.closed()).subs(q, 1 - eta * lam),
-    )
-    # With A = p·e^(κρ₀) and e = e^(−(1−q²)s) the increment is log(A + (1−p)·e), and de/ds = −(1−q²)·e.
-    share = 1 / (1 + p)
-    inside = A_hit + share * e_s
-    slope = diff(log(inside), e_s) * (-(1 - q**2) * e_s)
-    d.at_most(
-        "The increment decreases with s …",
-        slope,
-        Integer(0),
-        [(share * e_s / inside, Slack(1 - q**2, "0 < q < 1"))],
-    )
-    d.at_most(
-        "… and the step s + increment increases with s.",
-        Integer(0),
-        1 + slope,
-        [(1 / inside, Slack(A_hit + share * e_s * q**2, "positive terms"))],
-    )
-    curvature = diff(slope, e_s) * (-(1 - q**2) * e_s)
-    d.at_most(
-        "… and is convex: below the fixed point its slope is at most the slope there.",
-        Integer(0),
-        curvature,
-        [(share * e_s * A_hit / inside**2, Slack((1 - q**2) ** 2, "a square"))],
-    )
-    room = -log(rate) - cost  # > 0 exactly if p·e^(κρ₀) < 1
-    gain = eta * lam * (1 + q) * (1 - rate * exp(cost))
-    d.identity(
-        "At the fixed point, where A + (1−p)·e = 1, that slope is 1 − (1 − q²)(1 − A).",
-        (1 + slope).subs(e_s, (1 - A_hit) / share),
-        1 - (1 - q**2) * (1 - A_hit),
-    )
-    ceiling = -LogMix(-rate / (1 - rate), cost, Integer(0)) / (eta * lam * (1 + q))
-    d.identity(
-        "If p·e^(κρ₀) < 1 there is a fixed point s* = log((1−p)/(1−p·e^(κρ₀)))/(1−q²), where the increment is 0, "
-        "and s, which increases, stays below it. (Otherwise the recursion grows without bound.)",
-        rate * exp(cost) + (1 - rate) * (1 - rate * exp(cost)) / (1 - rate),
-        Integer(1),
-    )
-    d.identity(
-        "In stable form, (1−p·e^(κρ₀))/(1−p) = 1 + w·(e^(κρ₀) − 1) with w = −p/(1−p).",
-        exp(LogMix(-rate / (1 - rate), cost, Integer(0)).closed()),
-        (1 - rate * exp(cost)) / (1 - rate),
-    )
-    draws = {rate: b / n}
-    parts = [part.subs(draws) for part in (increment, room, ceiling, gain)]
-    expr = Accumulated(parts[0], s_log, K * N, *parts[1:]) / (alpha - 1)
-    shown = Dot(Over(1, alpha - 1), Named(Str(r"\log\left(S_K^0(\alpha)\right)"), expr * (alpha - 1)))
-    one_hit = _hit_cost_shown()
+    relations = (ORDER, EPOCHS, b <= n, *STRONGLY_CONVEX)
+    expr = accumulated(K * N) / (alpha - 1)
     here = Named(Str(r"S_k^j(\alpha)"), S_exp)
-    printed_step = Plus(Dot(Over(b, n), exp(one_hit), here), Dot(Plus(1, -Over(b, n)), here ** (q**2)))
-    d.printed(step.subs(draws), printed_step)
+    printed_step = Plus(Dot(Over(b, n), exp(_hit_cost_shown()), here), Dot(Plus(1, -Over(b, n)), here ** (q**2)))
     return Statement(
         label="thm:amp_samp_wo_replacement",
         title="Recursive amplification by sampling without replacement",
         where="Theorem 4.3 (proof in Appendix E.2)",
         says="ε after K epochs of n/b batches, each drawn afresh without replacement.",
         bounds=r"\varepsilon",
-        quantity=Quantity.DIVERGENCE,
-        relation="<=",
-        expr=expr,
-        shown=shown,
+        theorem=claimed(
+            Renyi(From(DRAWN, Integer(0), K * N), alpha, expr),
+            relations,
+            by_contraction(DRAWN),
+            lambda: divergence_over_draws(by_log_sobolev(), mean_at_most()),
+        ),
+        shown=Dot(Over(1, alpha - 1), Named(Str(r"\log\left(S_K^0(\alpha)\right)"), expr * (alpha - 1))),
+        printed_with=lambda: [given(ORDER)],
         also=(
             (r"S_0^0(\alpha)", Integer(1)),
             (r"S_k^{j+1}(\alpha)", printed_step),
             (r"S_{k+1}^0(\alpha)", Named(Str(r"S_k^{n/b}(\alpha)"), S_exp)),
         ),
-        hypotheses=(ORDER, EPOCHS, b <= n, *STRONGLY_CONVEX),
-        steps=d.steps,
+        hypotheses=relations,
         uses=("lem:recursive", "lem:LSIseq_stronglyconvex", "lem:rootconvexity1"),
-        terms=BY_CONTRACTION,
     )
 
 
 @cache
 def limit() -> Statement:
     """Where the recursion of `thm:amp_samp_wo_replacement` converges to, and when it does."""
-    d = Derivation()
-    cost = alpha * (alpha - 1) * rho0
-    top = (1 - rate) / (1 - rate * exp(cost))  # e^((1−q²)s*)
-    d.identity(
-        "At s* = log((1−p)/(1−p·e^(κρ₀)))/(1−q²) the recursion stands still: p·e^(κρ₀) + (1−p)·e^(−(1−q²)s*) = 1.",
-        rate * exp(cost) + (1 - rate) / top,
-        Integer(1),
-    )
-    d.at_most(
-        "s* exists because p·e^(κρ₀) < 1, and is nonnegative because 1 − p·e^(κρ₀) ≤ 1 − p (S stands for e^(κρ₀)).",
-        1 - rate * S_exp,
-        1 - rate,
-        [(rate, Slack(S_exp - 1, "e^(κρ₀) ≥ 1"))],
-    )
-    weight = -rate / (1 - rate)
-    stable = -LogMix(weight, cost, Integer(0)) / (eta * lam * (1 + q) * (alpha - 1))
-    d.identity(
-        "In stable form: e^(−(1−q²)s*) = 1 + w·(e^(κρ₀) − 1), w = −p/(1−p), and 1 − q² = ηλ(1 + q).",
-        exp(LogMix(weight, cost, Integer(0)).closed()),
-        1 / top,
-    )
-    expr = stable.subs(rate, b / n)
+    relations = (ORDER, *STRONGLY_CONVEX, LEFT_OUT, CONVERGES)
+    expr = -_log_mix() / (_LOSS * (alpha - 1))
     moment = Over(Plus(1, -Over(b, n)), Plus(1, -Dot(Over(b, n), exp(_hit_cost_shown()))))
-    shown = Dot(Over(1, Dot(alpha - 1, 1 - q**2)), log(moment))
+
+    def prove() -> Theorem:
+        found = divergence_over_draws(by_log_sobolev(), stays_below())
+        return cut(found, kernel.loosen(combine(b, n, (S.One, given(LEFT_OUT)), (S.One,))))
+
     return Statement(
         label="thm:amp_samp_wo_replacement:limit",
         title="Sampling without replacement, any number of epochs",
         where="implied by Theorem 4.3; not in the paper",
         says="ε for any number of epochs: the fixed point of the recursion of thm:amp_samp_wo_replacement.",
         bounds=r"\varepsilon",
-        quantity=Quantity.DIVERGENCE,
-        relation="<=",
-        expr=expr,
-        shown=shown,
-        hypotheses=(ORDER, *STRONGLY_CONVEX, b <= n - 1, b * exp(cost) / n < 1),
-        steps=d.steps,
+        theorem=claimed(Renyi(From(DRAWN, Integer(0), K * N), alpha, expr), relations, by_contraction(DRAWN), prove),
+        shown=Dot(Over(1, Dot(alpha - 1, 1 - q**2)), log(moment)),
+        printed_with=ceiling_as_printed,
+        hypotheses=relations,
         uses=("thm:amp_samp_wo_replacement",),
-        terms=BY_CONTRACTION,
     )

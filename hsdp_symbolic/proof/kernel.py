@@ -708,13 +708,23 @@ def _known(value: Expr, ranges: Sequence[Theorem], *, strict: bool) -> bool:
 
 
 @rule
-def induct(index: Symbol, start: int, base: Theorem, step: Theorem, upper: Expr | None = None) -> Concluded:
+def induct(
+    index: Symbol,
+    start: int,
+    base: Theorem,
+    step: Theorem,
+    upper: Expr | None = None,
+    others: Sequence[Mapping[Symbol, Expr]] = (),
+) -> Concluded:
     """P for every index ≥ start (and ≤ upper), from P at the start and P(index) ⊢ P(index + 1).
 
-    The step may also assume start ≤ index and index + 1 ≤ upper.
+    The step may also assume start ≤ index and index + 1 ≤ upper; and P(index) for other values of symbols on which
+    nothing else depends, since base and step then hold for all their values: `others` say which.
     """
     _require(bool(index.is_integer and index.is_nonnegative), f"{index} does not count")
     claim = _claimed(step, index)
+    for part in claim.expressions():
+        _refuse_capture(part, {index: index + 1}, *others)
     at_start = claim.changed(lambda part: part.subs(index, start) if isinstance(part, Basic) else part)
     _require(base.proposition == at_start, f"the base is {base.proposition}, not {at_start}")
     discharged: list[Proposition] = [claim]
@@ -727,7 +737,15 @@ def induct(index: Symbol, start: int, base: Theorem, step: Theorem, upper: Expr 
         _require(index not in upper.free_symbols, f"{upper} depends on {index}")
         discharged.append(AtMost(index + 1, upper))
         kept.append(AtMost(index, upper))
+    for put in others:
+        for symbol, value in put.items():
+            _require(symbol != index and index not in value.free_symbols, f"{value}: not another case of the claim")
+            _in_range(symbol, value, ())
+        discharged.append(claim.changed(_replacer(put)))
     rest = [each for each in step.hypotheses if each not in discharged]
+    for each in (*rest, *base.hypotheses, *kept[start > 0 :]):
+        fixed = {symbol for put in others for symbol in put} & each.free_symbols
+        _require(not fixed, f"{each} restricts {fixed}")
     for each in (*rest, *base.hypotheses):
         _require(index not in each.free_symbols, f"{each} restricts {index}")
     return Concluded(claim, _union([kept, base.hypotheses, rest]))

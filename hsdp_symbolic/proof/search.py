@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from sympy import Expr, S, Symbol
+from sympy import Basic, Expr, S, Symbol
 from sympy.core.relational import Relational
 
 from ..functions.geometric import GeometricSum
@@ -194,8 +194,17 @@ def induct(
     start: int,
     claim: Callable[[Expr], Proposition],
     base: Theorem,
-    step: Callable[[Theorem], Theorem],
+    step: Callable[..., Theorem],
     upper: Expr | None = None,
+    others: Sequence[Mapping[Symbol, Expr]] = (),
 ) -> Theorem:
-    """Induction: `step` is handed the claim at the index as a hypothesis, and proves it at the next."""
-    return kernel.induct(index, start, base, step(kernel.assume(claim(index))), upper)
+    """Induction: `step` is handed the claim at the index as a hypothesis, and proves it at the next.
+
+    It is also handed the claim for the values that `others` give to some symbols.
+    """
+    here = claim(index)
+    more = [here.changed(lambda part, put=put: part.subs(put) if isinstance(part, Basic) else part) for put in others]  # type: ignore[misc]
+    found = step(*map(kernel.assume, (here, *more)))
+    if here not in found.hypotheses:
+        found = kernel.also(found, kernel.assume(here))
+    return kernel.induct(index, start, base, found, upper, others)

@@ -8,30 +8,43 @@ from __future__ import annotations
 
 from functools import cache
 
-from sympy import Expr, Ge, Integer
+from sympy import Expr, Ge, Integer, S, Symbol
 
-from ..display import Dot, FirstEpoch, LogAverage, Over, Plus, PowerSum, times, undisplay
+from ..display import Dot, FirstEpoch, Plus, PowerSum, times
 from ..functions.geometric import GeometricSum
-from ..functions.log_mean_exp import LogMeanExp
-from ..meaning import BY_CONTRACTION, Quantity
-from ..paper.fixed_order import (
+from ..paper.descents import (
     BATCH,
     EPOCHS,
-    FIRST_EPOCH,
+    FIXED_ORDER,
     ORDER,
+    STRONGLY_CONVEX,
     TWO_BATCHES,
+    below_one,
+    by_contraction,
+)
+from ..paper.fixed_order import (
+    FIRST_EPOCH,
+    at_order,
+    before_epoch,
+    decay_below_one,
+    epochs_split,
     first_epoch,
+    first_epoch_meant,
     first_epoch_named,
     first_term,
-    two_batches,
-    whole_epochs,
+    half,
+    last_epoch,
+    last_sums,
+    positive_sums,
 )
-from ..paper.lsi import STRONGLY_CONVEX
-from ..paper.shuffle import first_term_comes_out, mixture_of_exponentials, over_batches
-from ..proof.checks import Induction, Slack
-from ..proof.derivation import Derivation
+from ..paper.mixtures import over_places
+from ..paper.shuffle import SHUFFLED, average_as_printed, average_shown, last_epoch_positive, shuffled_value
+from ..proof import kernel
+from ..proof.kernel import Theorem, assume, combine, substitute
+from ..proof.propositions import AtMost, From, Renyi
+from ..proof.search import claimed, equal_bound, given
 from ..statement import Statement
-from ..symbols import K, N, Y, alpha, gap, i, j, j0, m, p, q, split
+from ..symbols import K, N, alpha, j, j0, k, m, q, split, whole
 
 WHERE = "not in the paper"
 _USES = (FIRST_EPOCH, "lem:LSIseq_stronglyconvex", "lem:recursive")
@@ -42,21 +55,26 @@ def _carried_shown(at: Expr) -> Expr:
     return Dot(FirstEpoch(at, alpha), PowerSum(q ** times(2, N - at), K - 1))
 
 
-def _bound(d: Derivation, at: Expr) -> tuple[Expr, Expr]:
-    """The bound with an epoch split at `at`, and how it is printed."""
-    start = first_epoch().expr / alpha
-    carried = whole_epochs(d, start, at)
-    expr = alpha * carried + alpha * start.subs(j, N - j0)
-    shown = Plus(_carried_shown(at), FirstEpoch(N - j0, alpha))
-    return expr, d.printed(expr, shown, first_epoch=undisplay(first_epoch().shown), index=j)
+def _last() -> Expr:
+    """What the steps after the last use of the record cost."""
+    return first_epoch().expr.subs(j, N - j0)
+
+
+def _value(at: Expr) -> Expr:
+    """The bound with an epoch split at `at`."""
+    return alpha * before_epoch(at, K - 1) + _last()
+
+
+def _proof(at: Symbol, positive: Theorem, within: Theorem) -> Theorem:
+    before = substitute(epochs_split(at, positive, within), {k: K - 1})
+    sums = positive_sums((at, positive))
+    return at_order(last_epoch(before, q), _value(at), *last_sums(), *sums)
 
 
 @cache
 def with_factor() -> Statement:
     """`strconvexsmooth:factor`."""
-    d = Derivation()
-    d.later(two_batches)
-    expr, shown = _bound(d, m)
+    relations = (ORDER, EPOCHS, TWO_BATCHES, *STRONGLY_CONVEX, BATCH)
     return Statement(
         label="strconvexsmooth:factor",
         title="Theorem 3.3 with the factor its proof gives",
@@ -64,66 +82,25 @@ def with_factor() -> Statement:
         says="ε after K epochs over a fixed sequence of batches, for data in batch j0: thm:strconvexsmooth with the "
         "factor that the last line of its proof drops.",
         bounds=r"\varepsilon",
-        quantity=Quantity.DIVERGENCE,
-        relation="<=",
-        expr=expr,
-        shown=shown,
+        theorem=claimed(
+            Renyi(From(FIXED_ORDER, Integer(0), K * N), alpha, _value(m)),
+            relations,
+            by_contraction(FIXED_ORDER),
+            lambda: _proof(m, *half()),
+        ),
+        shown=Plus(_carried_shown(m), FirstEpoch(N - j0, alpha)),
+        first_epoch=first_epoch_meant(),
+        printed_with=lambda: [*last_sums(), decay_below_one()],
         names=first_epoch_named(),
-        hypotheses=(ORDER, EPOCHS, TWO_BATCHES, *STRONGLY_CONVEX, BATCH),
-        steps=d.steps,
+        hypotheses=relations,
         uses=_USES,
-        terms=BY_CONTRACTION,
     )
-
-
-def _settled(at: Expr) -> Expr:
-    """The first term over αρ₀ after infinitely many epochs, x = q², for a split below N."""
-    x = q**2
-    return x ** (N - 1) / ((1 - x) * GeometricSum(x, at) * GeometricSum(x, N - at))
 
 
 @cache
 def any_split() -> Statement:
     """`strconvexsmooth:split`."""
-    d = Derivation()
-    expr, shown = _bound(d, split)
-    x, better = q**2, split + gap
-    d.check(
-        "After many epochs the sum over epochs is 1/(1 − q^(2(N−m))) …",
-        Induction((1 - x ** ((N - split) * i)) / (1 - x ** (N - split)), i, 0, Integer(0), Y, x ** (N - split) * Y + 1),
-    )
-    d.identity(
-        "… and the first term is then ρ₀·x^(N−1)(1−x)/((1−x^m)(1−x^(N−m))), x = q².",
-        x ** (N - split) / (GeometricSum(x**-1, split) * (1 - x ** (N - split))),
-        _settled(split),
-    )
-    room = {N: split + better + i}
-    d.at_most(
-        "Moving the split from m to m + d ≤ N − m lowers it: the products of the two sums differ by x^m(1−x^d)"
-        "(1−x^(N−2m−d))/(1−x)². So it falls up to the middle and, being symmetric, rises again: the paper's m is best.",
-        _settled(better).subs(room),
-        _settled(split).subs(room),
-        [
-            (
-                (_settled(split) * x**split / (GeometricSum(x, better) * GeometricSum(x, N - better))).subs(room)
-                * GeometricSum(x, gap),
-                Slack(GeometricSum(x, i), "i = N − 2m − d ≥ 0"),
-            )
-        ],
-        domain={q: 1 / (1 + p)},
-    )
-    d.at_most(
-        "For K = 2 the first term is ρ₀·x^(N−1)/Σ_(s<m) x^s: the larger m the better, so m = N is best.",
-        x ** (N - 1) / GeometricSum(x, split + 1),
-        x ** (N - 1) / GeometricSum(x, split),
-        [
-            (
-                x ** (N - 1) * x**split / (GeometricSum(x, split) * GeometricSum(x, split + 1)),
-                Slack(Integer(1), "one more positive power"),
-            )
-        ],
-        domain={split: 1 + gap},
-    )
+    relations = (ORDER, EPOCHS, *STRONGLY_CONVEX, BATCH, *_SPLIT_RANGE)
     return Statement(
         label="strconvexsmooth:split",
         title="Theorem 3.3 with any split of an epoch",
@@ -131,55 +108,74 @@ def any_split() -> Statement:
         says="ε after K epochs over a fixed sequence of batches, for data in batch j0, with every epoch split after "
         "m updates; `best_split` finds the best m.",
         bounds=r"\varepsilon",
-        quantity=Quantity.DIVERGENCE,
-        relation="<=",
-        expr=expr,
-        shown=shown,
+        theorem=claimed(
+            Renyi(From(FIXED_ORDER, Integer(0), K * N), alpha, _value(split)),
+            relations,
+            by_contraction(FIXED_ORDER),
+            lambda: _proof(split, *map(given, _SPLIT_RANGE)),
+        ),
+        shown=Plus(_carried_shown(split), FirstEpoch(N - j0, alpha)),
+        first_epoch=first_epoch_meant(),
+        printed_with=lambda: [*last_sums(), *positive_sums((split, given(_SPLIT_RANGE[0])))],
         names=first_epoch_named(),
-        hypotheses=(ORDER, EPOCHS, *STRONGLY_CONVEX, BATCH, *_SPLIT_RANGE),
-        steps=d.steps,
+        hypotheses=relations,
         uses=_USES,
-        terms=BY_CONTRACTION,
     )
+
+
+def settled(at: Expr) -> Expr:
+    """The first term over αρ₀ after infinitely many epochs, x = q², for a split below N."""
+    x = q**2
+    return x ** (N - 1) / ((1 - x) * GeometricSum(x, at) * GeometricSum(x, N - at))
 
 
 @cache
 def shuffled() -> Statement:
     """`shuffle:factor`."""
-    d = Derivation()
-    d.later(over_batches)
-    d.later(first_term_comes_out)
-    d.later(mixture_of_exponentials)
-    start, decay = first_epoch().expr, q ** (2 * (N - m))
-    with_, without = decay * first_term(), first_term()
-    d.identity(
-        "The first term is that of strconvexsmooth:factor.",
-        with_factor().expr - start.subs(j, N - j0),
-        with_,
-    )
-    d.at_most(
-        "It is at most that of thm:shuffle.",
-        with_,
-        without,
-        [(without * (1 - q**2), Slack(GeometricSum(q**2, N - m), "1 − q^(2(N−m)) = (1 − q²)·(positive powers)"))],
-        domain={q: 1 / (1 + p)},
-    )
-    expr = with_ + LogMeanExp((alpha - 1) * start.subs(j, i), i, N) / (alpha - 1)
-    average = LogAverage(times(alpha - 1, FirstEpoch(N - j0, alpha)), j0, N)
-    shown = Plus(_carried_shown(m), Dot(Over(1, alpha - 1), average))
+    relations = (ORDER, EPOCHS, TWO_BATCHES, *STRONGLY_CONVEX)
+    common = q ** (2 * (N - m)) * first_term()
+
+    def prove() -> Theorem:
+        factored = with_factor().theorem
+        fixed = equal_bound(factored, common + _last(), *last_sums())
+        return over_places(fixed, _last(), last_epoch_positive(), common)
+
     return Statement(
         label="shuffle:factor",
         title="Theorem 4.2 with the factor of Theorem 3.3's proof",
         where=WHERE,
         says="ε after K epochs over batches shuffled once, for any record: thm:shuffle with the dropped factor.",
         bounds=r"\varepsilon",
-        quantity=Quantity.DIVERGENCE,
-        relation="<=",
-        expr=expr,
-        shown=d.printed(expr, shown, first_epoch=undisplay(first_epoch().shown), index=j),
+        theorem=claimed(
+            Renyi(From(SHUFFLED, Integer(0), K * N), alpha, shuffled_value(common)),
+            relations,
+            by_contraction(SHUFFLED),
+            prove,
+        ),
+        shown=Plus(_carried_shown(m), average_shown()),
+        first_epoch=first_epoch_meant(),
+        printed_with=lambda: [below_one(), decay_below_one(), given(ORDER), average_as_printed()],
         names=first_epoch_named(),
-        hypotheses=(ORDER, EPOCHS, TWO_BATCHES, *STRONGLY_CONVEX),
-        steps=d.steps,
+        hypotheses=relations,
         uses=("strconvexsmooth:factor", FIRST_EPOCH, "lem:rootconvexity1"),
-        terms=BY_CONTRACTION,
     )
+
+
+@cache
+def at_most_shuffle() -> Theorem:
+    """The first term of `shuffle:factor` is at most that of thm:shuffle; the rest is the same."""
+    common = first_term()
+    found = combine(q ** (2 * (N - m)) * common, common, (common, decay_below_one()))
+    return kernel.named(found, "never above thm:shuffle")
+
+
+@cache
+def larger_split_for_two_epochs() -> Theorem:
+    """For K = 2 the first term is αρ₀·x^(N−1)/Σ_(s<m) x^s, x = q²: it falls with m ≥ 1, so m = N is best."""
+    x = q**2
+    here, following = (x ** (N - 1) / GeometricSum(x, at) for at in (whole, whole + 1))
+    more = x ** (N - 1) * x**whole / (GeometricSum(x, whole) * GeometricSum(x, whole + 1))
+    return kernel.named(combine(following, here, (more,), nonzero=[below_one()]), "two epochs: the larger split")
+
+
+__all__ = ["S", "WHERE", "AtMost", "any_split", "assume", "settled", "shuffled", "with_factor"]

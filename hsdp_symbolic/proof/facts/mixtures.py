@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sympy import Derivative, Integer, S, exp, factorial, log
+from sympy import Derivative, Integer, S, binomial, exp, factorial, log
 
 from ...symbols import (
     along,
@@ -227,7 +227,10 @@ one_more_draw = Fact(
 all_draws = Fact(
     "all_draws",
     "",
-    (Moment(Continued(_DRAWN, Integer(0), steps), order, moment_1),),
+    (
+        Equal(binomial(records - 1, size - 1) / binomial(records, size), rate),
+        Moment(Continued(_DRAWN, Integer(0), steps), order, moment_1),
+    ),
     Moment(From(_DRAWN, Integer(0), steps), order, moment_1),
-    "both runs start at the same point",
+    "both runs start at the same point; of the batches of b out of n records, so many hold the record",
 )

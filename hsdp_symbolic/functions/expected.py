@@ -1,0 +1,26 @@
+"""`Expected`: the mean of a function of a number that random draws change."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sympy import Expr, S
+
+from .interface import Binding, must_count
+
+
+class Expected(Binding):
+    """The mean of `of` after `count` draws: each turns the state into `hit` with chance `rate`, else into `miss`.
+
+    `of`, `hit` and `miss` are given in `state`, which is `at` before the first draw. Only proofs use it.
+    """
+
+    nargs = 7  # of, state, hit, miss, rate, count, at
+
+    def definition(self) -> Sequence[tuple[Expr, Expr]]:
+        """No draw, and one draw more, before the others."""
+        of, state, hit, miss, rate, count, at = self.args
+        must_count(count)
+        after = [self.func(of, state, hit, miss, rate, count, rule.subs(state, at)) for rule in (hit, miss)]
+        start = self.func(of, state, hit, miss, rate, S.Zero, at), of.subs(state, at)
+        return start, (self.func(of, state, hit, miss, rate, count + 1, at), rate * after[0] + (1 - rate) * after[1])
