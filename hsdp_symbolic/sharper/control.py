@@ -89,6 +89,7 @@ from ..symbols import (
     rho0,
     s,
     size,
+    split,
     start,
     u,
     weight,
@@ -290,21 +291,42 @@ def _fresh_step(epochs: Expr, left: Expr, *later: Theorem | None) -> Theorem:
     return ANEW.in_control(found, kernel.unfold(ANEW.value(epochs, left, Integer(1), z), 2))
 
 
+@cache
+def _steps() -> tuple[Theorem, Theorem]:
+    """Both, for j batches and `split` passes after the step, from what holds there."""
+    used, fresh = (assume(ANEW.claim(split, j, Integer(each))) for each in (0, 1))
+    return _used_step(split, j, used), _fresh_step(split, j, used, fresh)
+
+
+def _used_before(epochs: Expr, left: Expr, used: Theorem | None) -> Theorem:
+    """The first of them, there or at the end of all."""
+    if used is None:
+        return _used_step(epochs, left, None)
+    return cut(substitute(_steps()[0], {split: epochs, j: left}), used)
+
+
+def _fresh_before(epochs: Expr, left: Expr, used: Theorem | None, fresh: Theorem | None) -> Theorem:
+    """The second."""
+    if used is None or fresh is None:
+        return _fresh_step(epochs, left, None, None)
+    return cut(substitute(_steps()[1], {split: epochs, j: left}), used, fresh)
+
+
 def _pass(epochs: Expr, used: Theorem | None, fresh: Theorem | None) -> Theorem:
     """W bounds the log-moment at the start of a pass; `used`, `fresh`: it does at its end, None if that is the end of all."""
     every_used = induct(
         j,
         1,
         lambda left: ANEW.claim(epochs, left, Integer(0)),
-        _used_step(epochs, Integer(0), used),
-        lambda so_far: _used_step(epochs, j, so_far),
+        _used_before(epochs, Integer(0), used),
+        lambda so_far: _used_before(epochs, j, so_far),
     )
     every_fresh = induct(
         j,
         1,
         lambda left: ANEW.claim(epochs, left, Integer(1)),
-        _fresh_step(epochs, Integer(0), used, fresh),
-        lambda so_far: _fresh_step(epochs, j, every_used, so_far),
+        _fresh_before(epochs, Integer(0), used, fresh),
+        lambda so_far: _fresh_before(epochs, j, every_used, so_far),
     )
     return cut(substitute(every_fresh, {j: N}), combine(S.One, N, (N - 1,)))
 
