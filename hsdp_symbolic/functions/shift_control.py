@@ -84,7 +84,7 @@ class ShiftControl(Long):
 
 
 class Kept(BoundFunction):
-    """The distance that the best choice keeps of `away`: from 0 to `away`, the rest being hidden by the noise of a step.
+    """The distance that the best choice keeps of `away`, from 0 to `away`; the noise of a step hides the rest.
 
     After that step, `left` batches of the pass are to come, and then `epochs` whole passes; the pass has not used the
     record (`fresh` = 1), or has. Nothing is kept when nothing is to come. Only proofs use it.
@@ -104,7 +104,8 @@ class ShiftValue(BoundFunction):
     """log of the least moment of what it still costs to hide a distance, the shifts being chosen step by step.
 
     So many batches of the pass are `left`, then come `epochs` whole passes; the pass has not used the record (`fresh` =
-    1), or has. A step of a pass that has not used it does so with chance rate/(1 − batches before·rate). Only proofs use it.
+    1), or has. A step of a pass that has not used it does so with chance rate/(1 − batches before·rate). Only proofs
+    use it.
     """
 
     nargs = 8  # cost, q, rate, batches, epochs, left, fresh, away
@@ -119,7 +120,7 @@ class ShiftValue(BoundFunction):
         return rate / (1 - (batches - left) * rate)
 
     def after(self, away: Expr) -> Expr:
-        """What it costs from here if the maps of a step have brought the runs so far apart: its shift, and what follows."""
+        """What it costs once the maps of a step have brought the runs so far apart: its shift, and what follows."""
         cost, *others = self.args
         kept = Kept(cost, *others[:-1], away)
         return cost * (away - kept) ** 2 + self.func(cost, *others[:-1], kept)
@@ -132,7 +133,8 @@ class ShiftValue(BoundFunction):
         must_count(left)
 
         def value(*state: Expr) -> ShiftValue:
-            return self.func(*run, *state)
+            found: ShiftValue = self.func(*run, *state)
+            return found
 
         hit, miss, missed = (value(epochs, left, each, away) for each in (S.Zero, S.One, S.Zero))
         longer = value(epochs, left + 1, S.One, away)

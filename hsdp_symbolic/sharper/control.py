@@ -3,8 +3,8 @@
 A hit is an update whose batch holds the record; a shift is the part of a drifted copy's distance that the noise of a
 step is made to hide. Given the batches so far any shifts will do (`shift:pattern`), so a rule that looks at past hits
 only gives a bound for all sequences at once; joint convexity (`lem:rootconvexity1`), one draw at a time, averages
-e^((α−1)ε) over them. The best rule solves a dynamic programme, whose value is the statement; `functions.shift_programme`
-brackets it.
+e^((α−1)ε) over them. The best rule solves a dynamic programme, whose value is the statement;
+`functions.shift_programme` brackets it.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from sympy import Expr, Integer, S, Symbol, exp, log
+from sympy import Expr, Integer, S, exp, log
 from sympy.core.symbol import Str
 
 from ..display import Dot, Named, Over, Plus
 from ..functions.log_mix import LogMix
 from ..functions.shift_control import Kept, ShiftControl, ShiftValue
-from ..paper.descents import EPOCHS, NOISE, ORDER, STRONGLY_CONVEX, below_one, by_contraction, descent
+from ..paper.descents import EPOCHS, NOISE, ORDER, STRONGLY_CONVEX, by_contraction, descent
 from ..paper.draws import BATCHES, CHANCE, KAPPA, chance_of_a_hit, shares
 from ..paper.mixtures import chance_of_a_place, mixture
 from ..proof import kernel
@@ -46,13 +46,11 @@ from ..proof.kernel import Fact, Theorem, apply, assume, cancel, combine, cut, r
 from ..proof.propositions import (
     Apart,
     AsDrawn,
-    AtMost,
     Descent,
     DrawnAfresh,
     Equal,
     From,
     Lipschitz,
-    Moment,
     Proposition,
     Renyi,
     ShuffledEachEpoch,
@@ -65,7 +63,6 @@ from ..symbols import (
     N,
     S_g,
     alpha,
-    along,
     b,
     cost_1,
     count,
@@ -80,12 +77,9 @@ from ..symbols import (
     j,
     k,
     n,
-    noise_1,
-    order,
     q,
     rate,
     records,
-    removed,
     rho0,
     s,
     size,
@@ -200,7 +194,7 @@ class Control:
         return apply(controlled, there, put=put)
 
     def drawn(self, epochs: Expr, left: Expr, later: Sequence[Theorem | None], chances: Sequence[Theorem]) -> Theorem:
-        """The moment over one more draw: a hit or a miss; `later` is what follows each, `chances` that it is a chance."""
+        """The moment over one more draw, a hit or a miss; `later` says what follows each, `chances` are for `mixture`."""
         after_hit = self.closing((epochs, left, Integer(0)), q * z + 1, later[0])
         after_miss = self.closing((epochs, left, Integer(1)), q * z, later[1])
         chance = self.value(epochs, left + 1, Integer(1), z).chance
@@ -273,7 +267,8 @@ def _chances(left: Expr) -> tuple[Theorem, Theorem]:
     taken = 1 - (N - left - 1) * CHANCE
     room = combine(S.Zero, taken, (1 / n, _places()), (CHANCE, left + 1))
     inverse, chance = (substitute(kernel.positive(each), {x_2: taken}, room) for each in (1 / x_2, CHANCE / x_2))
-    most = combine(chance.proposition.right, S.One, (inverse, 1 / n, _places()), (inverse, CHANCE * left), nonzero=[room])  # type: ignore[attr-defined]
+    terms = (inverse, 1 / n, _places()), (inverse, CHANCE * left)
+    most = combine(CHANCE / taken, S.One, *terms, nonzero=[room])
     return kernel.loosen(chance), kernel.loosen(most)
 
 
@@ -313,7 +308,7 @@ def _fresh_before(epochs: Expr, left: Expr, used: Theorem | None, fresh: Theorem
 
 
 def _pass(epochs: Expr, used: Theorem | None, fresh: Theorem | None) -> Theorem:
-    """W bounds the log-moment at the start of a pass; `used`, `fresh`: it does at its end, None if that is the end of all."""
+    """W bounds the log-moment at the start of a pass; `used`, `fresh`: it does at its end (None: nothing follows)."""
     every_used = induct(
         j,
         1,

@@ -1,9 +1,9 @@
 """Shifts for a fixed order of batches: what a drifted copy of the first run costs, for one rate at which it is steered.
 
-The record is used every N steps, for the first time in step j0, and j = N − j0 steps are left when its last use comes.
-The shift of the i-th step after the first use is r·L^(−i); after the last use it may change its rate. Before use k the
-copy is then L^(N−1)·Σ_(e<k) L^(Ne) − r·L^(Nk−1)·Σ_(i<Nk) L^(−2i) units away, which is not negative up to the last use if
-it is not negative there. What is spent is Σa².
+The record is used every N steps, for the first time in step j0, and j = N − j0 steps are left when its last use
+comes. The shift of the i-th step after the first use is r·L^(−i); after the last use it may change its rate. Before
+use k the copy is then L^(N−1)·Σ_(e<k) L^(Ne) − r·L^(Nk−1)·Σ_(i<Nk) L^(−2i) units away, which is not negative up to
+the last use if it is not negative there. What is spent is Σa².
 """
 
 from __future__ import annotations
@@ -142,7 +142,9 @@ def one_epoch(factor: Expr) -> Theorem:
         maps = here.unused(so_far, _unused(i, one, combine(i, N - 1, (S.One, last))))
         return here.hiding(maps, a_t * factor ** (-N * k - i), claim(i + 1), left(i + 1, last))
 
-    base = here.hiding(here.used(before), a_t * factor ** (-N * k), claim(S.One), left(S.One, combine(S.One, N, (N - 1,))))
+    base = here.hiding(
+        here.used(before), a_t * factor ** (-N * k), claim(S.One), left(S.One, combine(S.One, N, (N - 1,)))
+    )
     found = induct(i, 1, claim, base, step, upper=N)
     found = cut(substitute(found, {i: N}), combine(S.One, N, (N - 1,)), combine(N, N))
     return kernel.named(found, "from one use of the record to the next")
@@ -195,7 +197,13 @@ def last_stretch(factor: Expr) -> Theorem:
         unused = _unused(i, one, combine(i, N - 1, (S.One, last), (j0,)))
         unused = substitute(unused, {k: K - 1})
         maps = here.unused(so_far, unused)
-        return here.hiding(maps, combine(S.Zero, rate * factor**-i, (factor**-i, size), nonzero=known), claim(i + 1), not_negative(i + 1, last), *known)
+        return here.hiding(
+            maps,
+            combine(S.Zero, rate * factor**-i, (factor**-i, size), nonzero=known),
+            claim(i + 1),
+            not_negative(i + 1, last),
+            *known,
+        )
 
     base = here.hiding(here.used(before), size, claim(S.One), not_negative(S.One, remaining()), *known)
     found = induct(i, 1, claim, base, step, upper=left)
@@ -204,7 +212,6 @@ def last_stretch(factor: Expr) -> Theorem:
     for old, new in zip(found.proposition.expressions(), end.expressions(), strict=True):
         found = found if old == new else rewrite(found, cancel(old, new, *known))
     return kernel.named(found, "from the last use of the record on")
-
 
 
 def spent(factor: Expr, left: Expr = N - j0) -> Expr:

@@ -39,7 +39,7 @@ from ..proof.search import claimed, equal_bound, induct, short, use
 from ..statement import Statement
 from ..symbols import H_1, K, S_g, a_t, alpha, eta, i, lam, n, q, rho_n, sigma, split, start, whole, x_1
 from .drifts import Units
-from .shifts import WHERE
+from .pattern import WHERE
 
 _COST = Over(times(alpha, eta, S_g**2), times(4, sigma**2, n**2))
 _GROWTH = (1 + q) * GeometricSum(q, K) / (1 + q**K)
@@ -139,7 +139,7 @@ def _cost(steps: Expr) -> Expr:
 
 @cache
 def _split_in_letters() -> Theorem:
-    """A step with the portion θ = √(ρq²V/(uv)) of its noise paying for the gradient; u = ρ·H_1²/x_1 and V = v·x_1 before.
+    """A step with the portion θ = √(ρq²V/(uv)) of its noise paying for the gradient; u = ρ·H_1²/x_1, V = v·x_1.
 
     What follows is a post-processing that shrinks the divergence; it leaves √(u'V') = q√(uV) + √(ρv).
     """

@@ -1,11 +1,11 @@
 """`shift:pattern`: what one step costs that hides a distance, whichever steps use the record.
 
 A drifted copy of the second run is away from the first only through hits: updates whose batch holds the record. Its
-distance contracts by q_t, grows by at most s_t on a hit, and must be hidden by the end; the noise of a step, of variance
-v_t, can hide a distance a_t (a shift) at the price α·a_t²/(2v_t). With P_t = Π_(i>t) q_i, x_t = Σ_(i<t) v_i·P_i² and
-H_t = Σ_(i<t) P_i·s_i·hit_i, a choice of shifts is a path A from (0, 0) to (x_T, H_T) that stays below H, and it costs
-Σ (ΔA)²/(2Δx); `functions.convex_minorant` takes the greatest convex minorant of the points (x_t, H_t). After the shifted
-interpolation of Bok, Su & Altschuler (2024), and Altschuler & Talwar (2022).
+distance contracts by q_t, grows by at most s_t on a hit, and must be hidden by the end; the noise of a step, of
+variance v_t, can hide a distance a_t (a shift) at the price α·a_t²/(2v_t). With P_t = Π_(i>t) q_i, x_t = Σ_(i<t)
+v_i·P_i² and H_t = Σ_(i<t) P_i·s_i·hit_i, a choice of shifts is a path A from (0, 0) to (x_T, H_T) that stays below H,
+and it costs Σ (ΔA)²/(2Δx); `functions.convex_minorant` takes the greatest convex minorant of the points (x_t, H_t).
+After the shifted interpolation of Bok, Su & Altschuler (2024), and Altschuler & Talwar (2022).
 """
 
 from __future__ import annotations

@@ -38,7 +38,6 @@ from ..propositions import (
     Anything,
     AsDrawn,
     AtMost,
-
     Descent,
     DrawnAfresh,
     Equal,
@@ -52,7 +51,6 @@ from ..propositions import (
     ShuffledEachEpoch,
     Unused,
 )
-
 from .drift import Close, Drift
 from .mixtures import RANDOM
 
@@ -63,8 +61,8 @@ _EPOCHS, _LEFT, _FRESH, _SECOND = epoch, further, start, inverse
 class Steered(Pair):
     """The laws at the end of a run in this state, whichever batches came before, the others still to be drawn.
 
-    A drifted copy is within `distance` of the first run now, at a cost μ² ≤ `cost`; the shifts to come may depend on the
-    batches, each on those up to its own step.
+    A drifted copy is within `distance` of the first run now, at a cost μ² ≤ `cost`; each of the shifts to come may
+    depend on the batches up to its own step.
     """
 
     descent: Descent | Anything
@@ -86,7 +84,9 @@ class Closing(Pair):
     fresh: Expr
     distance: Expr
     cost: Expr
-    words = "{descent}; mapped; then {left} batches and {epochs} passes to come, a copy within {distance} at μ² ≤ {cost}"
+    words = (
+        "{descent}; mapped; then {left} batches and {epochs} passes to come, a copy within {distance} at μ² ≤ {cost}"
+    )
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class LeadsWithout(Proposition):
 
 @dataclass(frozen=True)
 class Controlled(Proposition):
-    """Whatever z, u ≥ 0: a run in this state with a copy within unit·z at a cost 2ρu has a moment of at most e^(κρu + W(z)).
+    """In this state, with a copy within unit·z at a cost 2ρu, the moment is at most e^(κρu + W(z)), whatever z, u ≥ 0.
 
     κ = order·(order − 1), and W(z) is `ShiftValue` for the cost κρ in this state.
     """
@@ -133,7 +133,7 @@ _RUN, _GIVEN = Descent(RANDOM, noise_1), Descent(AsDrawn(RANDOM), noise_1)
 _STATE = _EPOCHS, _LEFT, _FRESH
 
 
-def _value(unit: Expr, rho: Expr, state: tuple[Expr, ...]) -> Moment:
+def _value(unit: Expr, rho: Expr, state: tuple[Expr, Expr, Expr]) -> Moment:
     kappa = order * (order - 1)
     here = ShiftValue(kappa * rho, factor, rate, count, *state, z)
     return Moment(Steered(_RUN, *state, unit * z, 2 * rho * u), order, exp(kappa * rho * u + here))
@@ -240,8 +240,8 @@ shuffled_step = Fact(
     "",
     (*_maps(_ANEW), Moment(_after_draw(_ANEW, rate / (1 - (count - _LEFT - 1) * rate), _LEFT), order, moment_1)),
     Moment(Steered(_ANEW, _EPOCHS, _LEFT + 1, Integer(1), drifted, cost_1), order, moment_1),
-    "each of the batches holds the record with the same chance, and only one of them does: so much is the chance of the "
-    "next, if none before did",
+    "each of the batches holds the record with the same chance, and only one of them does: so much is the chance of "
+    "the next, if none before did",
 )
 shuffled_step_used = Fact(
     "shuffled_step_used",
@@ -268,6 +268,6 @@ shuffled_run = Fact(
         Moment(Steered(_ANEW, _EPOCHS, count, Integer(1), Integer(0), Integer(0)), order, moment_1),
     ),
     Moment(From(_ANEW, Integer(0), (_EPOCHS + 1) * count), order, moment_1),
-    "both runs and the copy start at the same point; of the ways to make batches of b out of n records, so many put the "
-    "record into a given one",
+    "both runs and the copy start at the same point; of the ways to make batches of b out of n records, so many put "
+    "the record into a given one",
 )

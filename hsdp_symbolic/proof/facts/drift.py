@@ -93,7 +93,7 @@ class Added(Proposition):
     epsilon: Expr
     value_at = "epsilon"
     quantity = Quantity.DIVERGENCE_ADDED
-    words = "a step that brings a drifted copy from {away} to {left} adds at most {epsilon} at order {order}, for {pair}"
+    words = "a step that brings a copy from {away} to {left} adds at most {epsilon} at order {order}, for {pair}"
 
 
 drift_start = Fact(
@@ -132,7 +132,7 @@ hide = Fact(
         Less(S.Zero, noise_1),
     ),
     Drift(DESCENT, steps + 1, drifted - hidden, cost_1 + hidden**2 / noise_1),
-    "a drift by the portion a/z of what is left is at most a long; Gaussian mechanisms chosen one after another compose: "
+    "a drift by the portion a/z is at most a long; Gaussian mechanisms chosen one after another compose: "
     "N(0, 1) against N(μ₁, 1) and then against N(μ₂, 1) is N(0, 1) against N(√(μ₁² + μ₂²), 1) (with the drift so "
     "chosen: Bok, Su & Altschuler 2024)",
 )
@@ -148,8 +148,8 @@ gaussian_to_renyi = Fact(
     DONG,
     (Gaussian(PAIR, cost_1),),
     PerOrder(PAIR, cost_1 / 2),
-    "what is as hard to tell apart as N(0, 1) and N(μ, 1) comes from these by one map (Blackwell), and R_a of these, in "
-    "either direction, is aμ²/2",
+    "what is as hard to tell apart as N(0, 1) and N(μ, 1) comes from these by one map (Blackwell), and R_a of these, "
+    "in either direction, is aμ²/2",
 )
 drift_adds = Fact(
     "drift_adds",

@@ -1,0 +1,1 @@
+"""Nothing to witness: the facts about runs that go on are definitions."""
