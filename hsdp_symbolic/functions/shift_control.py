@@ -119,11 +119,15 @@ class ShiftValue(BoundFunction):
         _, _, rate, batches, _, left, _, _ = self.args
         return rate / (1 - (batches - left) * rate)
 
+    def at(self, away: Expr) -> ShiftValue:
+        """The same at another distance."""
+        found: ShiftValue = self.func(*self.args[:-1], away)
+        return found
+
     def after(self, away: Expr) -> Expr:
         """What it costs once the maps of a step have brought the runs so far apart: its shift, and what follows."""
-        cost, *others = self.args
-        kept = Kept(cost, *others[:-1], away)
-        return cost * (away - kept) ** 2 + self.func(cost, *others[:-1], kept)
+        kept = Kept(*self.args[:-1], away)
+        return self.args[0] * (away - kept) ** 2 + self.at(kept)
 
     def definition(self) -> Sequence[tuple[Expr, Expr]]:
         """A pass ends; all is over; one more step before this, of a pass that has not used the record; that has."""

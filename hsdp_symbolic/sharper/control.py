@@ -194,7 +194,7 @@ class Control:
         return apply(controlled, there, put=put)
 
     def drawn(self, epochs: Expr, left: Expr, later: Sequence[Theorem | None], chances: Sequence[Theorem]) -> Theorem:
-        """The moment over one more draw, a hit or a miss; `later` says what follows each, `chances` are for `mixture`."""
+        """The moment over one more draw, a hit or a miss; `later` says what follows each."""
         after_hit = self.closing((epochs, left, Integer(0)), q * z + 1, later[0])
         after_miss = self.closing((epochs, left, Integer(1)), q * z, later[1])
         chance = self.value(epochs, left + 1, Integer(1), z).chance
@@ -257,17 +257,17 @@ def drawn_moment() -> Theorem:
 
 
 @cache
-def _places() -> Theorem:
+def places() -> Theorem:
     """N·b ≤ n."""
     return combine(N * b, n, (b, kernel.chain(short(N), kernel.floor_at_most(n / b))))
 
 
-def _chances(left: Expr) -> tuple[Theorem, Theorem]:
+def chances(left: Expr) -> tuple[Theorem, Theorem]:
     """0 ≤ b/(n − (N − left − 1)b) ≤ 1: the chance of a hit with left + 1 batches to come, if there was none before."""
     taken = 1 - (N - left - 1) * CHANCE
-    room = combine(S.Zero, taken, (1 / n, _places()), (CHANCE, left + 1))
+    room = combine(S.Zero, taken, (1 / n, places()), (CHANCE, left + 1))
     inverse, chance = (substitute(kernel.positive(each), {x_2: taken}, room) for each in (1 / x_2, CHANCE / x_2))
-    terms = (inverse, 1 / n, _places()), (inverse, CHANCE * left)
+    terms = (inverse, 1 / n, places()), (inverse, CHANCE * left)
     most = combine(CHANCE / taken, S.One, *terms, nonzero=[room])
     return kernel.loosen(chance), kernel.loosen(most)
 
@@ -281,7 +281,7 @@ def _used_step(epochs: Expr, left: Expr, later: Theorem | None) -> Theorem:
 
 def _fresh_step(epochs: Expr, left: Expr, *later: Theorem | None) -> Theorem:
     """W bounds the log-moment in a pass that has not; `later`: it does after a hit and after a miss."""
-    mixed = ANEW.drawn(epochs, left, later, _chances(left))
+    mixed = ANEW.drawn(epochs, left, later, chances(left))
     found = apply(shuffled_step, ANEW.maps(hit=True), ANEW.maps(hit=False), mixed)
     return ANEW.in_control(found, kernel.unfold(ANEW.value(epochs, left, Integer(1), z), 2))
 

@@ -9,7 +9,7 @@ from importlib import import_module
 
 from ..kernel import Fact
 
-PARTS = ("definitions", "losses", "log_sobolev", "renyi", "mixtures", "epochs", "gaussian_laws", "conversion", "drift", "control")
+PARTS = ("definitions", "losses", "log_sobolev", "renyi", "mixtures", "epochs", "gaussian_laws", "conversion", "drift", "control", "spending")
 
 
 def all_facts() -> dict[str, Fact]:

@@ -21,6 +21,7 @@ from ...symbols import (
     epoch,
     factor,
     further,
+    hidden,
     i,
     inverse,
     moment_1,
@@ -31,7 +32,9 @@ from ...symbols import (
     size,
     start,
     u,
+    weight,
     z,
+    z_2,
 )
 from ..kernel import Fact
 from ..propositions import (
@@ -127,6 +130,34 @@ class Controlled(Proposition):
     left: Expr
     fresh: Expr
     words = "W bounds the log-moment at order {order}, {left} batches and {epochs} passes before the end; {descent}"
+
+
+@dataclass(frozen=True)
+class NeverFalls(Proposition):
+    """W(z) ≤ W(z') whenever 0 ≤ z ≤ z'; W is `ShiftValue` in this state."""
+
+    cost: Expr
+    factor: Expr
+    rate: Expr
+    batches: Expr
+    epochs: Expr
+    left: Expr
+    fresh: Expr
+    words = "W never falls with the distance, {left} batches and {epochs} passes before the end"
+
+
+@dataclass(frozen=True)
+class IsConvex(Proposition):
+    """W(wz + (1 − w)z') ≤ w·W(z) + (1 − w)·W(z') whenever z, z' ≥ 0 and 0 ≤ w ≤ 1."""
+
+    cost: Expr
+    factor: Expr
+    rate: Expr
+    batches: Expr
+    epochs: Expr
+    left: Expr
+    fresh: Expr
+    words = "W is convex in the distance, {left} batches and {epochs} passes before the end"
 
 
 _RUN, _GIVEN = Descent(RANDOM, noise_1), Descent(AsDrawn(RANDOM), noise_1)
@@ -270,4 +301,31 @@ shuffled_run = Fact(
     Moment(From(_ANEW, Integer(0), (_EPOCHS + 1) * count), order, moment_1),
     "both runs and the copy start at the same point; of the ways to make batches of b out of n records, so many put "
     "the record into a given one",
+)
+
+_W = ShiftValue(cost_1, factor, rate, count, *_STATE, z)
+_FALLS, _CONVEX = (kind(cost_1, factor, rate, count, *_STATE) for kind in (NeverFalls, IsConvex))
+_BELOW = AtMost(_W, _W.at(z_2))
+_CHORD = AtMost(_W.at(weight * z + (1 - weight) * z_2), weight * _W + (1 - weight) * _W.at(z_2))
+_IS_WEIGHT = AtMost(S.Zero, weight), AtMost(weight, S.One)
+
+never_falls = Fact(
+    "never_falls", "", (_BELOW,), _FALLS, "whatever the distances", eigen=(z, z_2), under=(AtMost(z, z_2),)
+)
+at_no_less = Fact("at_no_less", "", (_FALLS, AtMost(z, z_2)), _BELOW, "what holds for all distances holds for some")
+is_convex = Fact(
+    "is_convex", "", (_CHORD,), _CONVEX, "whatever distances and weight", eigen=(z, z_2, weight), under=_IS_WEIGHT
+)
+below_chord = Fact(
+    "below_chord", "", (_CONVEX, *_IS_WEIGHT), _CHORD, "what holds for all distances and weights holds for some"
+)
+best_choice = Fact(
+    "best_choice",
+    "Rudin 1976, Principles of Mathematical Analysis",
+    (
+        *(AtMost(S.Zero, hidden), AtMost(hidden, drifted), AtMost(S.One, _EPOCHS + _LEFT)),
+        *(AtMost(S.Zero, rate), AtMost(count * rate, S.One)),
+    ),
+    AtMost(_W.after(drifted), cost_1 * (drifted - hidden) ** 2 + _W.at(hidden)),
+    "W is continuous as long as a step is to come (all chances being chances), so some choice is the best",
 )
