@@ -9,12 +9,13 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
-from sympy import Expr, cancel
+from sympy import Expr, S, cancel
 
 from ..errors import GridExhausted
 from ..setting.arrays import Array
 from ..symbols import alpha_minus_1
-from .interface import Balls, Long, Rules, Trend, agree
+from .interface import Balls, BoundFunction, Long, Rules, Trend, agree, must_count
+from .log_mix import LogMix
 from .shift_programme import MOST_POINTS, Programme, bracket, curve
 from .shift_sketch import sketch_programme
 
@@ -60,6 +61,13 @@ class ShiftControl(Long):
     def sketch(cls, costs: Array, *others: Fraction) -> Array:
         return sketch_programme(costs, _programme(Fraction(1), *others))
 
+    def definition(self) -> Sequence[tuple[Expr, Expr]]:
+        """From the start, at distance 0, with a whole pass to come and all but one after it."""
+        cost, q, rate, batches, epochs = self.args
+        must_count(epochs)
+        more = self.func(cost, q, rate, batches, epochs + 1)
+        return ((more, ShiftValue(cost, q, rate, batches, epochs, batches, S.One, S.Zero)),)
+
     def sign(self, sign: Callable[[Expr], int]) -> int:
         return 1
 
@@ -73,6 +81,73 @@ class ShiftControl(Long):
     def per_order(self, rules: Rules) -> Trend | None:
         cost = self.args[0]  # for each policy the mean of e^(cX), to the power 1/c, increases with c
         return agree([self.trend(rules), rules.of(cancel(cost / alpha_minus_1))])
+
+
+class Kept(BoundFunction):
+    """The distance that the best choice keeps of `away`, from 0 to `away`; the noise of a step hides the rest.
+
+    After that step, `left` batches of the pass are to come, and then `epochs` whole passes; the pass has not used the
+    record (`fresh` = 1), or has. Nothing is kept when nothing is to come. Only proofs use it.
+    """
+
+    nargs = 8  # cost, q, rate, batches, epochs, left, fresh, away
+
+    def definition(self) -> Sequence[tuple[Expr, Expr]]:
+        *run, _, _, fresh, away = self.args
+        return ((self.func(*run, S.Zero, S.Zero, fresh, away), S.Zero),)
+
+    def _eval_is_nonnegative(self) -> bool | None:
+        return True if self.args[-1].is_nonnegative else None
+
+
+class ShiftValue(BoundFunction):
+    """log of the least moment of what it still costs to hide a distance, the shifts being chosen step by step.
+
+    So many batches of the pass are `left`, then come `epochs` whole passes; the pass has not used the record (`fresh` =
+    1), or has. A step of a pass that has not used it does so with chance rate/(1 − batches before·rate). Only proofs
+    use it.
+    """
+
+    nargs = 8  # cost, q, rate, batches, epochs, left, fresh, away
+
+    def _eval_is_real(self) -> bool | None:
+        return True if all(arg.is_real for arg in self.args) else None
+
+    @property
+    def chance(self) -> Expr:
+        """The chance that the first of the batches left holds the record, if none before did."""
+        _, _, rate, batches, _, left, _, _ = self.args
+        return rate / (1 - (batches - left) * rate)
+
+    def at(self, away: Expr) -> ShiftValue:
+        """The same at another distance."""
+        found: ShiftValue = self.func(*self.args[:-1], away)
+        return found
+
+    def after(self, away: Expr) -> Expr:
+        """What it costs once the maps of a step have brought the runs so far apart: its shift, and what follows."""
+        kept = Kept(*self.args[:-1], away)
+        return self.args[0] * (away - kept) ** 2 + self.at(kept)
+
+    def definition(self) -> Sequence[tuple[Expr, Expr]]:
+        """A pass ends; all is over; one more step before this, of a pass that has not used the record; that has."""
+        *run, epochs, left, fresh, away = self.args
+        q, batches = run[1], run[3]
+        must_count(epochs)
+        must_count(left)
+
+        def value(*state: Expr) -> ShiftValue:
+            found: ShiftValue = self.func(*run, *state)
+            return found
+
+        hit, miss, missed = (value(epochs, left, each, away) for each in (S.Zero, S.One, S.Zero))
+        longer = value(epochs, left + 1, S.One, away)
+        return (
+            (value(epochs + 1, S.Zero, fresh, away), value(epochs, batches, S.One, away)),
+            (value(S.Zero, S.Zero, fresh, S.Zero), S.Zero),
+            (longer, LogMix(longer.chance, hit.after(q * away + 1), miss.after(q * away))),
+            (value(epochs, left + 1, S.Zero, away), missed.after(q * away)),
+        )
 
 
 def _programme(cost: Fraction, q: Fraction, rate: Fraction, batches: Fraction, epochs: Fraction) -> Programme:

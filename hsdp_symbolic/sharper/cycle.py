@@ -1,9 +1,9 @@
 """Shifts for a fixed order of batches: what a drifted copy of the first run costs, for one rate at which it is steered.
 
-The record is used every N steps, for the first time in step j0, and j = N − j0 steps are left when its last use comes.
-The shift of the i-th step after the first use is r·L^(−i); after the last use it may change its rate. Before use k the
-copy is then L^(N−1)·Σ_(e<k) L^(Ne) − r·L^(Nk−1)·Σ_(i<Nk) L^(−2i) units away, which is not negative up to the last use if
-it is not negative there. What is spent is Σa².
+The record is used every N steps, for the first time in step j0, and j = N − j0 steps are left when its last use
+comes. The shift of the i-th step after the first use is r·L^(−i); after the last use it may change its rate. Before
+use k the copy is then L^(N−1)·Σ_(e<k) L^(Ne) − r·L^(Nk−1)·Σ_(i<Nk) L^(−2i) units away, which is not negative up to
+the last use if it is not negative there. What is spent is Σa².
 """
 
 from __future__ import annotations

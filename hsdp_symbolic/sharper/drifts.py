@@ -55,13 +55,12 @@ class Units:
 
     def hiding(self, maps: Theorem, shift: Expr | Theorem, after: Drift, left: Theorem, *nonzero: Theorem) -> Theorem:
         """The noise of the step hides `shift` ≥ 0 units, which leaves what `left` says is not negative: `after`."""
-        if not isinstance(shift, Theorem):
-            shift = kernel.positive(shift)
+        size = shift if isinstance(shift, Theorem) else kernel.positive(shift)
         away = maps.proposition.distance  # type: ignore[attr-defined]
-        taken = self.unit * shift.proposition.right  # type: ignore[attr-defined]
+        taken = self.unit * size.proposition.right  # type: ignore[attr-defined]
         known = (*self.nonzero, *nonzero)
         room = combine(taken, away, (self.unit, left), nonzero=known)
-        not_negative = combine(S.Zero, taken, (self.unit, shift), nonzero=known)
+        not_negative = combine(S.Zero, taken, (self.unit, size), nonzero=known)
         noise = kernel.positive(NOISE)
         found = apply(hide, maps, kernel.loosen(not_negative), kernel.loosen(room), noise, put={hidden: taken})
         old = found.proposition

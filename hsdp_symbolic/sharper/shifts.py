@@ -1,11 +1,11 @@
 """Optimal shifts for a fixed order of batches: `shift:cyclic`, `shift:convex` and, shuffled once, `shift:shuffle`.
 
-A drifted copy of the second run is steered into the first (`proof.facts.drift`): an update turns its distance z into at
-most qz + s·hit, and noise hides a of it at the price of a Gaussian shift. Any a with z ≥ 0 throughout and z = 0 at the
-end gives a bound; the best a is a greatest convex minorant, which for one hit per epoch has at most two edges. Where the
-first would be the steeper one they are pooled into one, the chord. No log-Sobolev constant is needed. Distances are in
-units of s = ηS_g/b; j = N − j0 updates are left at the last hit. For full batches these are the shifts of Bok, Su &
-Altschuler (2024).
+A drifted copy of the second run is steered into the first (`proof.facts.drift`): an update turns its distance z into
+at most qz + s·hit, and noise hides a of it at the price of a Gaussian shift. Any a with z ≥ 0 throughout and z = 0 at
+the end gives a bound; the best a is a greatest convex minorant, which for one hit per epoch has at most two edges.
+Where the first would be the steeper one they are pooled into one, the chord. No log-Sobolev constant is needed.
+Distances are in units of s = ηS_g/b; j = N − j0 updates are left at the last hit. For full batches these are the
+shifts of Bok, Su & Altschuler (2024).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from functools import cache
 from sympy import Expr, Integer, S, fraction
 from sympy.core.symbol import Str
 
-from ..display import Dot, LogAverage, Named, Over, Plus, times
+from ..display import Dot, LogAverage, Named, Over, Plus, times, undisplay
 from ..functions.cyclic_shifts import CyclicShifts
 from ..functions.geometric import GeometricSum
 from ..functions.log_mean_exp import LogMeanExp
@@ -32,23 +32,23 @@ from ..paper.descents import (
     losses_assumed,
 )
 from ..paper.fixed_order import STEP_COST, at_order, remaining, remaining_positive
+from ..paper.mixtures import over_places
+from ..paper.shuffle import SHUFFLED
 from ..proof import kernel
-from ..proof.kernel import Theorem, assume, cancel, chain, combine, cut, rewrite, substitute
+from ..proof.kernel import Theorem, assume, cancel, combine, cut, rewrite, substitute
 from ..proof.propositions import AtMost, From, Renyi
-from ..proof.search import claimed, equal_bound
+from ..proof.search import claimed, equal_bound, given, positive_from_one, short
 from ..statement import Statement
-from ..symbols import D, K, N, P_t, a_t, alpha, b, ell, g, i, j, j0, q, rho0, whole, x_2
+from ..symbols import D, K, N, P_t, a_t, alpha, b, ell, g, i, j0, q, rho0, sigma2, whole, x_2
 from .cycle import at_use, first_squares, largest_rate, last_squares, spent, steered, units
-
-WHERE = "not in the paper; after Bok, Su & Altschuler 2024"
-
+from .pattern import WHERE
 
 _AT = {g: CyclicShifts(q, N, K, whole).edges()[0], D: CyclicShifts(q, N, K, whole).edges()[1]} | {
     x_2: last_squares(q, whole),
     P_t: q ** (N * (K - 1)),
 }
-"""What stands for slope g and length D of the first edge, in units of the second, for the squared weights x_2 of the last
-steps, of which there are `whole`, and for what is left, P_t, of a distance from the first use when the last one comes."""
+"""What stands for slope g and length D of the first edge, in units of the second, for the squared weights x_2 of the
+last steps, of which there are `whole`, and for what is left, P_t, of a first hit when the last one comes."""
 _LARGEST, _FIRST = g * P_t / x_2, D * x_2 / P_t**2
 """In these letters: the largest rate, and the squared weights of the steps up to the last use."""
 _SPENT = a_t**2 * _FIRST + (1 + P_t * _FIRST * (_LARGEST - a_t)) ** 2 / x_2
@@ -92,7 +92,7 @@ def _at_rate(rate: Expr, slow: Theorem, case: Theorem) -> Theorem:
 
 @cache
 def cyclic_steered() -> Theorem:
-    """The copy meets the first run for Σa² = `CyclicShifts`: two edges, or their chord where the first is the steeper."""
+    """The copy meets the first run for Σa² = `CyclicShifts`: two edges, or their chord if the first is steeper."""
     less, more = assume(AtMost(g, S.One)), assume(AtMost(S.One, g))
     slower = combine(_CHORD, _LARGEST, (P_t / x_2 / (1 + D), more))
     two_edges = _at_rate(_LARGEST, combine(_LARGEST, _LARGEST), less)
@@ -181,4 +181,54 @@ def convex() -> Statement:
         shown=Dot(STEP_COST, Plus(Over(K - 1, N), Over(1, N - j0))),
         printed_with=lambda: [remaining_positive()],
         hypotheses=relations,
+    )
+
+
+@cache
+def positive_bound() -> Theorem:
+    """0 < ε of `shift:cyclic`."""
+    value = alpha * rho0 * CyclicShifts(q, N, K, whole)
+    return substitute(kernel.positive(value), {whole: N - j0}, remaining())
+
+
+@cache
+def _as_printed() -> Theorem:
+    """The mean over batches, as it is printed, is the mean that is computed: term by term."""
+    one = assume(AtMost(S.One, i))
+    known = positive_from_one(GeometricSum(q**-2, i), i, one)
+    meant = undisplay(_mean_shown()) * (alpha - 1)
+    value = (alpha - 1) * alpha * rho0 * CyclicShifts(q, N, K, i)
+    return kernel.mean(cancel(meant.args[0], value, known, by=[short(rho0), short(sigma2)]), i, N)
+
+
+def _mean_shown() -> Expr:
+    """The mean over batches as it is printed."""
+    body, _ = _shown(N - j0)
+    return Dot(Over(1, alpha - 1), LogAverage(times(alpha - 1, Named(Str(r"\varepsilon_{j_0}"), body)), j0, N))
+
+
+@cache
+def shuffled() -> Statement:
+    """`shift:shuffle`."""
+    relations = (ORDER, EPOCHS, *STRONGLY_CONVEX)
+    expr = LogMeanExp((alpha - 1) * alpha * rho0 * CyclicShifts(q, N, K, i), i, N) / (alpha - 1)
+    body, where = _shown(N - j0)
+
+    def prove() -> Theorem:
+        return over_places(cyclic().theorem, cyclic().expr, positive_bound())
+
+    return Statement(
+        label="shift:shuffle",
+        title="Optimal shifts, shuffled once",
+        where=WHERE,
+        says="ε after K epochs over batches shuffled once, for any record, by the best shifts for each batch.",
+        bounds=r"\varepsilon",
+        theorem=claimed(
+            Renyi(From(SHUFFLED, Integer(0), K * N), alpha, expr), relations, by_contraction(SHUFFLED), prove
+        ),
+        shown=_mean_shown(),
+        printed_with=lambda: [given(ORDER), _as_printed()],
+        also=((r"\varepsilon_{j_0}", body), *where),
+        hypotheses=relations,
+        uses=("shift:cyclic", "lem:rootconvexity1"),
     )

@@ -19,6 +19,8 @@ PARTS = (
     "gaussian_laws",
     "conversion",
     "drift",
+    "control",
+    "spending",
     "diffusion",
     "regression",
     "clipping",

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from sympy import Expr, Integer, S
 
 from ...meaning import Quantity
-from ...symbols import cost_1, distance, drifted, factor, hidden, noise_1, steps
+from ...symbols import cost_1, cost_2, distance, drifted, factor, hidden, noise_1, order, steps
 from ..kernel import Fact
 from ..propositions import (
     Anything,
@@ -79,6 +79,23 @@ class Gaussian(Proposition):
     words = "as hard to tell apart as N(0, 1) and N(μ, 1), μ² ≤ {cost}: {pair}"
 
 
+@dataclass(frozen=True)
+class Added(Proposition):
+    """A step of the run adds at most `epsilon` to what a drifted copy costs at this order, R_order.
+
+    Whatever the copy cost so far, if it was within `away` before the step, it is within `left` after it.
+    """
+
+    pair: Pair | Anything
+    order: Expr
+    away: Expr
+    left: Expr
+    epsilon: Expr
+    value_at = "epsilon"
+    quantity = Quantity.DIVERGENCE_ADDED
+    words = "a step that brings a copy from {away} to {left} adds at most {epsilon} at order {order}, for {pair}"
+
+
 drift_start = Fact(
     "drift_start",
     "",
@@ -115,7 +132,7 @@ hide = Fact(
         Less(S.Zero, noise_1),
     ),
     Drift(DESCENT, steps + 1, drifted - hidden, cost_1 + hidden**2 / noise_1),
-    "a drift by the portion a/z of what is left is at most a long; Gaussian mechanisms chosen one after another compose: "
+    "a drift by the portion a/z is at most a long; Gaussian mechanisms chosen one after another compose: "
     "N(0, 1) against N(μ₁, 1) and then against N(μ₂, 1) is N(0, 1) against N(√(μ₁² + μ₂²), 1) (with the drift so "
     "chosen: Bok, Su & Altschuler 2024)",
 )
@@ -131,6 +148,15 @@ gaussian_to_renyi = Fact(
     DONG,
     (Gaussian(PAIR, cost_1),),
     PerOrder(PAIR, cost_1 / 2),
-    "what is as hard to tell apart as N(0, 1) and N(μ, 1) comes from these by one map (Blackwell), and R_a of these, in "
-    "either direction, is aμ²/2",
+    "what is as hard to tell apart as N(0, 1) and N(μ, 1) comes from these by one map (Blackwell), and R_a of these, "
+    "in either direction, is aμ²/2",
+)
+drift_adds = Fact(
+    "drift_adds",
+    "",
+    (Drift(DESCENT, steps + 1, distance, cost_1 + cost_2), Less(S.One, order)),
+    Added(From(DESCENT, Integer(0), steps + 1), order, drifted, distance, order * cost_2 / 2),
+    "R_a of N(0, 1) and N(μ, 1) is aμ²/2: what is added to μ² is added to it",
+    eigen=(cost_1,),
+    under=(Drift(DESCENT, steps, drifted, cost_1),),
 )

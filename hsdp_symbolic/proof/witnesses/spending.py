@@ -1,0 +1,1 @@
+"""Nothing to witness: the facts about what shifts spend are definitions."""

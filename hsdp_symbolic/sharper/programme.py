@@ -1,0 +1,357 @@
+"""W, the value of the dynamic programme of `control`, never falls with the distance and is convex in it.
+
+`functions.shift_programme` brackets W by chords and tangents, and stops early, because of that. Both are proved backwards
+from the last step: W in a state is a log-mixture of E(y) = min over 0 ≤ z' ≤ y of c(y − z')² + W'(z'), where W' belongs to
+the state after the step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+
+from sympy import Expr, Integer, Lambda, S, diff, exp, log
+
+from ..functions.log_mix import LogMix
+from ..functions.shift_control import Kept, ShiftValue
+from ..paper.descents import ORDER
+from ..paper.draws import CHANCE, shares
+from ..paper.mixtures import inside
+from ..proof import kernel
+from ..proof.facts.control import (
+    IsConvex,
+    NeverFalls,
+    at_no_less,
+    below_chord,
+    best_choice,
+    is_convex,
+    kept_at_most,
+    never_falls,
+)
+from ..proof.facts.mixtures import convex_on_segment
+from ..proof.kernel import Fact, Theorem, apply, assume, cancel, chain, combine, cut, rewrite, substitute
+from ..proof.propositions import AtMost, Equal, Proposition
+from ..proof.search import given, induct
+from ..symbols import (
+    N,
+    Y,
+    a,
+    along,
+    alpha,
+    cost_1,
+    count,
+    drifted,
+    epoch,
+    factor,
+    further,
+    g_i,
+    hidden,
+    j,
+    k,
+    mu_1,
+    n,
+    q,
+    rate,
+    rho0,
+    split,
+    start,
+    value_at,
+    weight,
+    x_i,
+    y,
+    z,
+    z_2,
+)
+from .control import AFRESH, ANEW, Control, chances, places
+
+_NAMES = cost_1, factor, rate, count, epoch, further, start
+
+
+@cache
+def _cost_positive(cost: Expr) -> Theorem:
+    """0 < κρ₀."""
+    return combine(S.Zero, cost, (alpha * rho0, given(ORDER)))
+
+
+def _kept(value: ShiftValue, away: Expr) -> Theorem:
+    """What is kept is at most what is there; that is seen not to be negative."""
+    put = dict(zip(_NAMES, value.args[:-1], strict=True))
+    return apply(kept_at_most, kernel.loosen(kernel.positive(away)), put=put | {drifted: away})
+
+
+def _best(control: Control, value: ShiftValue, away: Expr, some: tuple[Theorem, Theorem], to_come: Theorem) -> Theorem:
+    """No choice is better than the best; `some` says 0 ≤ choice ≤ away, `to_come` that a step is to come."""
+    chance = kernel.loosen(kernel.positive(value.args[2]))
+    put = dict(zip(_NAMES, value.args[:-1], strict=True)) | {drifted: away, hidden: some[0].proposition.right}  # type: ignore[attr-defined]
+    return apply(best_choice, *some, to_come, chance, all_chances(control), put=put)
+
+
+@cache
+def all_chances(control: Control) -> Theorem:
+    """The chances of all batches of a pass add up to at most 1."""
+    if control is AFRESH:
+        return shares()[1]
+    return kernel.loosen(combine(N * CHANCE, S.One, (1 / n, places())))
+
+
+def _nothing_follows(value: ShiftValue, away: Expr) -> list[Theorem]:
+    """At the end nothing is kept, and nothing is to pay."""
+    return [kernel.unfold(Kept(*value.args[:-1], away), 0), kernel.unfold(value, 1)]
+
+
+# --- One choice -----------------------------------------------------------------------------------------------------
+
+Later = tuple[Theorem, Theorem] | None
+"""What is known of W after a step, and that a step is to come; None at the end."""
+
+
+def rising_choice(control: Control, value: ShiftValue, later: Later) -> Theorem:
+    """E(z) ≤ E(z₂) for z ≤ z₂: with the same z' it costs more to hide from farther away, and z' beyond z is no better."""
+    order, cost = assume(AtMost(z, z_2)), _cost_positive(value.args[0])
+    near, far = value.after(z), value.after(z_2)
+    if later is None:
+        known = [*_nothing_follows(value, z), *_nothing_follows(value, z_2)]
+        return combine(near, far, (cost, order, z + z_2), by=known)
+    known_later, to_come = later
+    kept = Kept(*value.args[:-1], z_2)
+    most, size = _kept(value, z_2), kernel.loosen(kernel.positive(kept))
+    within = assume(AtMost(kept, z))
+    same = _best(control, value, z, (size, within), to_come)
+    first = combine(near, far, (S.One, same), (cost, order, within), (cost, order, most))
+    beyond = assume(AtMost(z, kept))
+    stay = _best(control, value, z, (kernel.loosen(kernel.positive(z)), combine(z, z)), to_come)
+    rises = apply(at_no_less, known_later, beyond)
+    second = combine(near, far, (S.One, stay), (S.One, rises), (cost, (z_2 - kept) ** 2))
+    return kernel.cases(kernel.loosen(first), kernel.loosen(second))
+
+
+def convex_choice(control: Control, value: ShiftValue, later: Later) -> Theorem:
+    """E(wz + (1−w)z₂) ≤ w·E(z) + (1−w)·E(z₂): the choices, mixed, are a choice."""
+    low, high = _weights()
+    cost, middle = _cost_positive(value.args[0]), _mixed(z, z_2)
+    left, right = value.after(middle), _mixed(value.after(z), value.after(z_2))
+    if later is None:
+        known = [each for away in (middle, z, z_2) for each in _nothing_follows(value, away)]
+        return combine(left, right, (low, high, cost, (z - z_2) ** 2), by=known)
+    known_later, to_come = later
+    one, other = (Kept(*value.args[:-1], each) for each in (z, z_2))
+    kept = _mixed(one, other)
+    size = combine(S.Zero, kept, (low, one), (high, other))
+    within = combine(kept, middle, (low, _kept(value, z)), (high, _kept(value, z_2)))
+    best = _best(control, value, middle, (kernel.loosen(size), kernel.loosen(within)), to_come)
+    chord = apply(below_chord, known_later, low, high, put={z: one, z_2: other})
+    gap = ((z - one) - (z_2 - other)) ** 2
+    return combine(left, right, (S.One, best), (S.One, chord), (low, high, cost, gap))
+
+
+def _mixed(one: Expr, other: Expr) -> Expr:
+    return weight * one + (1 - weight) * other
+
+
+def _weights() -> tuple[Theorem, Theorem]:
+    return assume(AtMost(S.Zero, weight)), assume(AtMost(weight, S.One))
+
+
+# --- A hit or a miss ------------------------------------------------------------------------------------------------
+
+_IS_CHANCE = AtMost(S.Zero, Y), AtMost(Y, S.One)
+
+
+@cache
+def rising_mixture() -> Theorem:
+    """log(p·e^x + (1−p)·e^y) never falls with x and y."""
+    low, high = map(assume, _IS_CHANCE)
+    steps = [kernel.monotone(exp(along), along, assume(AtMost(*ends))) for ends in ((x_i, g_i), (y, a))]
+    sums = [Y * exp(one) + (1 - Y) * exp(other) for one, other in ((x_i, y), (g_i, a))]
+    more = combine(*sums, (low, steps[0]), (high, steps[1]))
+    positive = [substitute(inside(exp(one), exp(other)), {along: Y}) for one, other in ((x_i, y), (g_i, a))]
+    found = kernel.monotone(log(mu_1), mu_1, more, *positive)
+    ends = [cancel(LogMix(Y, one, other), log(total)) for (one, other), total in zip(((x_i, y), (g_i, a)), sums, strict=True)]
+    return chain(ends[0], found, kernel.swap(ends[1]))
+
+
+@cache
+def convex_mixture() -> Theorem:
+    """It is convex in x and y together (Hölder): its second derivative along a segment is p(1−p)·e^x·e^y·(…)²/(…)²."""
+    first, second = along * x_i + (1 - along) * g_i, along * y + (1 - along) * a
+    total = Y * exp(first) + (1 - Y) * exp(second)
+    low, high = map(assume, _IS_CHANCE)
+    positive = substitute(inside(exp(x_i), exp(y)), {along: Y})
+    positive = substitute(positive, {x_i: first, y: second})
+    inverse = substitute(kernel.positive(mu_1**-2), {mu_1: total}, positive)
+    slopes = ((x_i - g_i) - (y - a)) ** 2
+    curved = combine(
+        S.Zero, diff(log(total), along, 2), (low, high, exp(first + second), slopes, inverse), nonzero=[positive]
+    )
+    found = apply(convex_on_segment, curved, *_weights(), put={value_at: Lambda(along, log(total))})
+    ends = found.proposition
+    left = cancel(LogMix(Y, _mixed(x_i, g_i), _mixed(y, a)), ends.left)  # type: ignore[attr-defined]
+    right = cancel(ends.right, _mixed(LogMix(Y, x_i, y), LogMix(Y, g_i, a)))  # type: ignore[attr-defined]
+    return chain(left, found, right)
+
+
+# --- One step before ------------------------------------------------------------------------------------------------
+
+
+class Rising:
+    """W never falls with the distance."""
+
+    kind: type[NeverFalls] | type[IsConvex] = NeverFalls
+    fact: Fact = never_falls
+    name = "W never falls with the distance"
+
+    def choice(self, control: Control, value: ShiftValue, later: Later, grown: Expr) -> Theorem:
+        """What holds of E(y), for y = q·z + `grown`."""
+        lemma = rising_choice(control, value, later)
+        ends = {each: q * each + grown for each in (z, z_2)}
+        return cut(substitute(lemma, ends), combine(ends[z], ends[z_2], (q, assume(AtMost(z, z_2)))))
+
+    def mixture(self, chance: Expr, chances_: tuple[Theorem, Theorem], hit: Theorem, miss: Theorem) -> Theorem:
+        """What holds of the log-mixture of two functions of which it holds."""
+        ends = [each.proposition for each in (hit, miss)]
+        put = {Y: chance, x_i: ends[0].left, g_i: ends[0].right, y: ends[1].left, a: ends[1].right}  # type: ignore[attr-defined]
+        return cut(substitute(rising_mixture(), put), *chances_, hit, miss)
+
+    def read(self, found: Theorem, meaning: Theorem) -> Theorem:
+        """The same of W, given what W is."""
+        return chain(meaning, found, kernel.swap(substitute(meaning, {z: z_2})))
+
+
+class Convex(Rising):
+    """W is convex in the distance."""
+
+    kind = IsConvex
+    fact = is_convex
+    name = "W is convex in the distance"
+
+    def choice(self, control: Control, value: ShiftValue, later: Later, grown: Expr) -> Theorem:
+        ends = {each: q * each + grown for each in (z, z_2)}
+        found = substitute(convex_choice(control, value, later), ends)
+        middle = q * _mixed(z, z_2) + grown
+        found = rewrite(found, cancel(_mixed(ends[z], ends[z_2]), middle))
+        left = found.proposition.left  # type: ignore[attr-defined]
+        return chain(cancel(value.after(middle), left), found)
+
+    def mixture(self, chance: Expr, chances_: tuple[Theorem, Theorem], hit: Theorem, miss: Theorem) -> Theorem:
+        rises = super().mixture(chance, chances_, hit, miss)
+        put = {Y: chance} | dict(zip((x_i, g_i, y, a), (*_ends(hit), *_ends(miss)), strict=True))
+        return chain(rises, cut(substitute(convex_mixture(), put), *chances_))
+
+    def read(self, found: Theorem, meaning: Theorem) -> Theorem:
+        low, high = _weights()
+        size = combine(S.Zero, _mixed(z, z_2), (low, z), (high, z_2))
+        value = meaning.proposition.left  # type: ignore[attr-defined]
+        far = substitute(meaning, {z: z_2})
+        put = {g_i: value, a: value.at(z_2), x_i: meaning.proposition.right, y: far.proposition.right}  # type: ignore[attr-defined]
+        back = cut(substitute(_same_mixture(), put), meaning, far)
+        return chain(substitute(meaning, {z: _mixed(z, z_2)}, size), found, back)
+
+
+@cache
+def _same_mixture() -> Theorem:
+    """w·x + (1−w)·y = w·g + (1−w)·a, for g = x and a = y."""
+    return cancel(_mixed(x_i, y), _mixed(g_i, a), by=[assume(Equal(g_i, x_i)), assume(Equal(a, y))])
+
+
+def _ends(convex: Theorem) -> tuple[Expr, Expr]:
+    """f(z) and f(z₂), of a theorem f(wz + (1−w)z₂) ≤ w·f(z) + (1−w)·f(z₂)."""
+    right = convex.proposition.right  # type: ignore[attr-defined]
+    return right.subs(weight, 1), right.subs(weight, 0)
+
+
+def _step(way: Rising, control: Control, epochs: Expr, left: Expr, later: tuple[Later, Later], fresh: bool) -> Theorem:
+    """What holds of W one step before it holds after a hit (or in a pass that has used the record) and after a miss."""
+    value = control.value(epochs, left, Integer(0), z)
+    if not fresh:
+        meaning = kernel.unfold(value, 3)
+        found = way.choice(control, value, later[0], S.Zero)
+    else:
+        missed = control.value(epochs, left, Integer(1), z)
+        meaning = kernel.unfold(missed, 2)
+        weights = shares() if control is AFRESH else chances(left)
+        parts = way.choice(control, value, later[0], S.One), way.choice(control, missed, later[1], S.Zero)
+        found = way.mixture(meaning.proposition.left.chance, weights, *parts)  # type: ignore[attr-defined]
+    here = meaning.proposition.left  # type: ignore[attr-defined]
+    return apply(way.fact, way.read(found, meaning), put=dict(zip(_NAMES, here.args[:-1], strict=True)))
+
+
+# --- All steps ------------------------------------------------------------------------------------------------------
+
+
+@cache
+def _steps(way: Rising) -> tuple[Theorem, Theorem]:
+    """One step before j batches and `split` passes, at least one of either, in a pass that has used the record or not."""
+    to_come = assume(AtMost(S.One, split + j))
+    used, fresh = ((assume(_claim(way, ANEW, split, j, each)), to_come) for each in (0, 1))
+    return _step(way, ANEW, split, j, (used, used), False), _step(way, ANEW, split, j, (used, fresh), True)
+
+
+def _claim(way: Rising, control: Control, epochs: Expr, left: Expr, fresh: int) -> Proposition:
+    return way.kind(*control.value(epochs, left, Integer(fresh), z).args[:-1])
+
+
+def _next_pass(way: Rising, control: Control, before: Theorem, fresh: int) -> Theorem:
+    """At the end of a pass W is what it is at the start of the next."""
+    value = control.value(before.proposition.epochs, Integer(0), Integer(fresh), z)  # type: ignore[attr-defined]
+    meaning = kernel.unfold(value, 0)
+    names = meaning.proposition.left.args[:-1]  # type: ignore[attr-defined]
+    if way.kind is NeverFalls:
+        found = apply(at_no_less, before, assume(AtMost(z, z_2)))
+    else:
+        found = apply(below_chord, before, *_weights(), put={z: z, z_2: z_2})
+    return apply(way.fact, way.read(found, meaning), put=dict(zip(_NAMES, names, strict=True)))
+
+
+def _pass(way: Rising, epochs: Expr, used: Theorem | None, fresh: Theorem | None) -> Theorem:
+    """What holds of W at the start of a pass, from what holds at its end."""
+    one = assume(AtMost(S.One, j))
+    to_come = combine(S.One, epochs + j, (S.One, one), (epochs,))
+    lemmas = [substitute(each, {split: epochs}) for each in _steps(way)]
+
+    def before(place: int, *later: Theorem) -> Theorem:
+        return cut(lemmas[place], *later, kernel.loosen(to_come))
+
+    def first(place: int) -> Theorem:
+        if used is None or fresh is None:
+            return _step(way, ANEW, epochs, Integer(0), (None, None), bool(place))
+        more = kernel.loosen(combine(S.One, epochs, (epochs - 1,)))
+        return cut(substitute(lemmas[place], {j: Integer(0)}), *(used, fresh)[: place + 1], more)
+
+    all_used = induct(j, 1, lambda left: _claim(way, ANEW, epochs, left, 0), first(0), lambda here: before(0, here))
+    all_fresh = induct(
+        j, 1, lambda left: _claim(way, ANEW, epochs, left, 1), first(1), lambda here: before(1, all_used, here)
+    )
+    return cut(substitute(all_fresh, {j: N}), combine(S.One, N, (N - 1,)))
+
+
+def reshuffled(way: Rising) -> Theorem:
+    """What holds of W with k passes after this one, each in a fresh order."""
+
+    def step(so_far: Theorem) -> Theorem:
+        return _pass(way, k + 1, *(_next_pass(way, ANEW, so_far, each) for each in (0, 1)))
+
+    found = induct(k, 0, lambda epochs: _claim(way, ANEW, epochs, N, 1), _pass(way, Integer(0), None, None), step)
+    return kernel.named(found, way.name)
+
+
+def drawn(way: Rising) -> Theorem:
+    """What holds of W with k draws after this one."""
+
+    def step(so_far: Theorem) -> Theorem:
+        to_come = kernel.loosen(combine(S.One, k + 1, (k,)))
+        later = [(_next_pass(way, AFRESH, so_far, each), to_come) for each in (0, 1)]
+        return _step(way, AFRESH, k + 1, Integer(0), (later[0], later[1]), True)
+
+    base = _step(way, AFRESH, Integer(0), Integer(0), (None, None), True)
+    found = induct(k, 0, lambda epochs: _claim(way, AFRESH, epochs, Integer(1), 1), base, step)
+    return kernel.named(found, way.name)
+
+
+RISING, CONVEX = Rising(), Convex()
+
+
+def named() -> Iterator[tuple[str, Theorem]]:
+    """What brackets of the dynamic programme rely on."""
+    for way in (RISING, CONVEX):
+        yield f"{way.name}: drawn afresh", drawn(way)
+        yield f"{way.name}: reshuffled", reshuffled(way)
