@@ -275,6 +275,7 @@ def mixture(share: Expr, first: Theorem, second: Theorem, shares: Sequence[Theor
             FIRST: first.proposition.pair_bounded,
             SECOND: second.proposition.pair_bounded,
         },
+        *(*shares, first, second),
     )
     return cut(lemma, above, *shares, first, second)
 

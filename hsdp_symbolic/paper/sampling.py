@@ -130,7 +130,7 @@ def bounded_by(bound: Expr, so_far: Theorem, at_next: Theorem) -> Theorem:
     positive = substitute(mean_positive(rules, EXPONENTIAL), at, kappa_positive())
     concave = cut(substitute(jensen(rules, EXPONENTIAL), {**at, r_miss: q**2}, kappa_positive()), _square_below_one())
     put = {mu_1: _mean(k), moment_2: left_of(concave), y: bound, r_miss: q**2, s: COST, weight: CHANCE}
-    step = cut(substitute(_one_step(), put, positive), *shares(), concave, so_far)
+    step = cut(substitute(_one_step(), put, positive, at_next), *shares(), concave, so_far)
     return chain(_in_that_order(substitute(after_last_draw(), at, kappa_positive()), step), step, at_next)
 
 

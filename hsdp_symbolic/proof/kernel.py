@@ -429,17 +429,22 @@ def abbreviate(symbol: Symbol, *ranges: Theorem) -> Concluded:
 
 
 @rule
-def cases(first: Theorem, second: Theorem) -> Concluded:
-    """p, from proofs under a ≤ b and under b ≤ a (or b < a), for real a and b whose divisors are seen not to be 0."""
+def cases(first: Theorem, second: Theorem, *ranges: Theorem) -> Concluded:
+    """p, from proofs under a ≤ b and under b ≤ a (or b < a), for real a and b whose divisors are not 0.
+
+    That is seen, or the theorems say so.
+    """
     _require(first.proposition == second.proposition, "the two cases prove different things")
     for one in first.hypotheses:
         if isinstance(one, AtMost | Less):
             for other in (AtMost(one.right, one.left), Less(one.right, one.left)):
                 if other in second.hypotheses and not (isinstance(one, Less) and isinstance(other, Less)):
+                    _require_defined([one.left, one.right], *ranges)
                     for side in (one.left, one.right):
-                        _require_defined([side])
-                        _require(_is_number(side), f"{side} need not be real: there may be a third case")
-                    rest = _union([_without(first, one), _without(second, other)])
+                        is_real = _is_number(side, **_signs(ranges))
+                        _require(is_real, f"{side} need not be real: there may be a third case")
+                    used = (each.hypotheses for each in ranges)
+                    rest = _union([_without(first, one), _without(second, other), *used])
                     return Concluded(first.proposition, rest)
     raise Refused("no hypothesis of one is the opposite of a hypothesis of the other")
 
@@ -1216,7 +1221,7 @@ def _in_range(symbol: Symbol, value: Expr, ranges: Sequence[Theorem]) -> None:
 
 
 @lru_cache(maxsize=4096)
-def _is_number(value: Expr, *, positive_: tuple[Expr, ...] = ()) -> bool:
+def _is_number(value: Expr, *, positive_: tuple[Expr, ...] = (), least: tuple[Expr, ...] = ()) -> bool:
     """Whether it is a real number wherever no divisor is 0: no root or logarithm of what may be negative.
 
     A function of the bounds is taken for some number where its closed form takes the logarithm of what is negative; it is
@@ -1224,7 +1229,7 @@ def _is_number(value: Expr, *, positive_: tuple[Expr, ...] = ()) -> bool:
     """
 
     def all_numbers(parts: Iterable[Expr]) -> bool:
-        return all(_is_number(each, positive_=positive_) for each in parts)
+        return all(_is_number(each, positive_=positive_, least=least) for each in parts)
 
     if value.is_real:
         return True
@@ -1232,7 +1237,7 @@ def _is_number(value: Expr, *, positive_: tuple[Expr, ...] = ()) -> bool:
         case BoundFunction():
             return all_numbers(each for place, each in enumerate(value.args) if place not in value.for_views)
         case Pow() if not value.exp.is_integer:
-            above = sign(value.base) is not None or any(is_zero(value.base - each) for each in positive_)
+            above = sign(value.base) is not None or any(is_zero(value.base - each) for each in (*positive_, *least))
             return above and all_numbers(value.args)
         case log():
             within = value.args[0]
@@ -1244,6 +1249,13 @@ def _is_number(value: Expr, *, positive_: tuple[Expr, ...] = ()) -> bool:
         case Add() | Mul() | Pow() | exp() | floor() | Max() | Min() | Abs() | AppliedUndef() | factorial() | binomial():
             return all_numbers(value.args)
     return False
+
+
+def _signs(theorems: Iterable[Theorem]) -> dict[str, tuple[Expr, ...]]:
+    """What theorems say is positive, or at least 0, for `_is_number`."""
+    found = [each.proposition for each in theorems]
+    least = [each.right - each.left for each in found if isinstance(each, AtMost)]
+    return {"positive_": tuple(_apart(found)), "least": tuple(least)}
 
 
 def _known(value: Expr, ranges: Sequence[Theorem], *, strict: bool) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from enum import IntEnum
 from functools import lru_cache
 
-from sympy import Add, Dummy, Expr, Mul, Poly, Pow, Symbol, cancel, exp, factor_list, factorial, fraction, log, together
+from sympy import Add, Dummy, Expr, Max, Mul, Poly, Pow, Symbol, cancel, exp, factor_list, factorial, fraction, log, together
 from sympy.core.function import AppliedUndef
 from sympy.polys.polyerrors import BasePolynomialError
 
@@ -38,6 +38,8 @@ def sign(expr: Expr) -> Sign | None:
             return Sign.POSITIVE if expr.args[0].is_real else None
         case log():
             return sign(expr.args[0] - 1)
+        case Max():
+            return max((each for each in map(sign, expr.args) if each is not None), default=None)
         case factorial():
             return Sign.POSITIVE if expr.args[0].is_integer and expr.args[0].is_nonnegative else None
     return None

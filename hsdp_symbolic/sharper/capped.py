@@ -330,7 +330,7 @@ def mean_at_most() -> Theorem:
         least, most = (substitute(each, put, *ranges) for each in _share_in_range())
         best = cut(substitute(anywhere, {w1: left_of(most)}, least), most)
         beyond = _written(best, substitute(best_share(), put, *ranges))
-        return kernel.cases(up_to, beyond)
+        return kernel.cases(up_to, beyond, not_negative(), given(ORDER))
 
     none = claim(S.Zero)
     at_first = [kernel.unfold(_mean(S.Zero), 0), kernel.unfold(_moment(S.Zero), 0)]

@@ -21,7 +21,7 @@ from ..functions.log_mix import LogMix
 from ..functions.shift_control import Kept, ShiftControl, ShiftValue
 from ..paper.descents import EPOCHS, NOISE, ORDER, STRONGLY_CONVEX, by_contraction, descent
 from ..paper.draws import BATCHES, CHANCE, KAPPA, chance_of_a_hit, shares
-from ..paper.mixtures import chance_of_a_place, mixture
+from ..paper.mixtures import chance_of_a_place, inside, mixture
 from ..proof import kernel
 from ..proof.facts.control import (
     Controlled,
@@ -62,6 +62,7 @@ from ..symbols import (
     K,
     N,
     S_g,
+    along,
     alpha,
     b,
     cost_1,
@@ -106,7 +107,8 @@ _END = Integer(0), Integer(0)
 def _mixed() -> Theorem:
     """w·e^(s+x) + (1−w)·e^(s+y) = e^(s + log(w·e^x + (1−w)·e^y))."""
     left = weight * exp(s + x_i) + (1 - weight) * exp(s + y)
-    return cancel(left, exp(s + LogMix(weight, x_i, y)))
+    positive = substitute(inside(exp(x_i), exp(y)), {along: weight})
+    return cancel(left, exp(s + LogMix(weight, x_i, y)), positive)
 
 
 @cache
@@ -189,7 +191,7 @@ class Control:
         """W bounds the log-moment in a state, from what was found for any z and u; `unfolded` says what W is there."""
         meaning = unfolded.proposition
         put = {s: _COST * u, y: meaning.left, x_i: meaning.right}  # type: ignore[attr-defined]
-        there = kernel.weaken(found, cut(substitute(_renamed(), put), unfolded))
+        there = kernel.weaken(found, cut(substitute(_renamed(), put, unfolded), unfolded))
         put = {distance: self.unit, cost_1: rho0, factor: q, rate: CHANCE, count: self.batches}
         return apply(controlled, there, put=put)
 
@@ -200,7 +202,8 @@ class Control:
         chance = self.value(epochs, left + 1, Integer(1), z).chance
         found = mixture(chance, after_hit, after_miss, chances, given(ORDER))
         ends = [each.proposition.value.args[0] - _COST * u for each in (after_hit, after_miss)]
-        return kernel.weaken(found, substitute(_mixed(), {weight: chance, s: _COST * u, x_i: ends[0], y: ends[1]}))
+        written = substitute(_mixed(), {weight: chance, s: _COST * u, x_i: ends[0], y: ends[1]}, found)
+        return kernel.weaken(found, cut(written, *chances))
 
 
 AFRESH = Control(descent(DrawnAfresh(CHANCE)), Integer(1))
@@ -262,10 +265,14 @@ def places() -> Theorem:
     return combine(N * b, n, (b, kernel.chain(short(N), kernel.floor_at_most(n / b))))
 
 
+def _room(left: Expr) -> Theorem:
+    """0 < 1 − (N − left − 1)b/n: some records are left, with left + 1 batches to come."""
+    return combine(S.Zero, 1 - (N - left - 1) * CHANCE, (1 / n, places()), (CHANCE, left + 1))
+
+
 def chances(left: Expr) -> tuple[Theorem, Theorem]:
     """0 ≤ b/(n − (N − left − 1)b) ≤ 1: the chance of a hit with left + 1 batches to come, if there was none before."""
-    taken = 1 - (N - left - 1) * CHANCE
-    room = combine(S.Zero, taken, (1 / n, places()), (CHANCE, left + 1))
+    taken, room = 1 - (N - left - 1) * CHANCE, _room(left)
     inverse, chance = (substitute(kernel.positive(each), {x_2: taken}, room) for each in (1 / x_2, CHANCE / x_2))
     terms = (inverse, 1 / n, places()), (inverse, CHANCE * left)
     most = combine(CHANCE / taken, S.One, *terms, nonzero=[room])
@@ -283,7 +290,7 @@ def _fresh_step(epochs: Expr, left: Expr, *later: Theorem | None) -> Theorem:
     """W bounds the log-moment in a pass that has not; `later`: it does after a hit and after a miss."""
     mixed = ANEW.drawn(epochs, left, later, chances(left))
     found = apply(shuffled_step, ANEW.maps(hit=True), ANEW.maps(hit=False), mixed)
-    return ANEW.in_control(found, kernel.unfold(ANEW.value(epochs, left, Integer(1), z), 2))
+    return ANEW.in_control(found, kernel.unfold(ANEW.value(epochs, left, Integer(1), z), 2, _room(left)))
 
 
 @cache

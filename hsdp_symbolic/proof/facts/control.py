@@ -260,7 +260,7 @@ drawn_run = Fact(
     "drawn_run",
     "",
     (
-        Equal(binomial(records - 1, size - 1) / binomial(records, size), rate),
+        Equal(binomial(records - 1, size - 1), rate * binomial(records, size)),
         Moment(Steered(_AFRESH, _EPOCHS, Integer(1), Integer(1), Integer(0), Integer(0)), order, moment_1),
     ),
     Moment(From(_AFRESH, Integer(0), _EPOCHS + 1), order, moment_1),
