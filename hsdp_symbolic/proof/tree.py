@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sympy import Eq, Le, Lt, S
+from sympy import Eq, Ge, Le, Lt, true
 from sympy.core.relational import Relational
 
+from ..symbols import R
 from .evidence import Check, Evidence, Method, Verdict, proved, scope_of
 from .kernel import RULES, Fact, Refused, Theorem, nodes, proof_of
-from .propositions import AtMost, Equal, Less
+from .propositions import AtMost, Equal, Less, Proposition
 
 
 @dataclass(frozen=True)
@@ -128,14 +129,20 @@ class Proved(Check):
 
 
 def relation_of(theorem: Theorem) -> Relational:
-    """What a theorem says of numbers, as a SymPy relation; of other theorems, the bound it gives."""
-    found = theorem.proposition
+    """What a theorem says of numbers, as a SymPy relation."""
+    return relation_in(theorem.proposition)
+
+
+def relation_in(found: Proposition) -> Relational:
+    """What a proposition says of numbers, as a SymPy relation; of others, the bound `R ≤ value`, or nothing: `True`."""
     kinds = {Equal: Eq, AtMost: Le, Less: Lt}
     if isinstance(found, Equal | AtMost | Less):
         return kinds[type(found)](found.left, found.right, evaluate=False)
-    return Eq(found.value, found.value, evaluate=False) if found.value_at else Eq(S.One, S.One, evaluate=False)
+    if found.value_at is None:
+        return true
+    return {"<=": Le, ">=": Ge, "=": Eq}[found.relation](R, found.value, evaluate=False)
 
 
 __all__ = [
-    "Line", "Proved", "every_rule", "outline", "proof_of", "relation_of", "rule_words", "scope_of",
+    "Line", "Proved", "every_rule", "outline", "proof_of", "relation_in", "relation_of", "rule_words", "scope_of",
 ]  # fmt: skip
