@@ -106,7 +106,7 @@ def _sign(expr: Expr) -> Theorem:
 
 
 def range_of(value: Expr, where: Sequence[Relational]) -> Theorem:
-    """0 < value or 0 ≤ value, being what one of the relations says is not negative, times what is seen to be positive."""
+    """0 < value or 0 ≤ value: what a relation says is not negative, times what is seen to be positive."""
     for relation in where:
         multiplier = cancel(together(value / (relation.gts - relation.lts)))
         if seen(multiplier) is not None:
