@@ -71,6 +71,8 @@ class FromTheorems(Check):
         return 0 not in gap
 
     def verify(self) -> Evidence:
+        if not all(isinstance(relation, Relational) for relation in self.where):
+            return undecided("a hypothesis is true, or false, whatever the letters are")
         if self.where and _can_be_sampled(self.where) and next(_points(self.where, self.where), None) is None:
             return undecided("no values of the letters are known for which all hypotheses hold")
         try:

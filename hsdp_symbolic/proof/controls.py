@@ -1,4 +1,4 @@
-"""Negative controls of a proof: wrong versions of what it claims, of its hypotheses and of its steps, all to be refused."""
+"""Negative controls of a proof: wrong versions of its claim, its hypotheses and its steps, all to be refused."""
 
 from __future__ import annotations
 

@@ -27,6 +27,6 @@ def _convergence() -> list[Claim]:
             says="a converging bound even for an infinite number of epochs (so p·e^(α(α−1)ρ₀) < 1, for every order)",
             printed=AtPoint(hit.subs(figure).subs(alpha, 60), Integer(1), Lt, "figure setting, α = 60"),
             corrected=Quotes("thm:amp_samp_wo_replacement:limit"),
-            correction="only if p·e^(α(α−1)ρ₀) < 1: then the bound stays below a limit (thm:amp_samp_wo_replacement:limit)",
+            correction="only if p·e^(α(α−1)ρ₀) < 1: then it stays below thm:amp_samp_wo_replacement:limit",
         )
     ]

@@ -114,7 +114,7 @@ def _tight() -> list[tuple[str, Check]]:
 
 
 def _by_squares(total: Expr, index: Symbol, growth: Expr | Theorem, nonzero: Sequence[Theorem]) -> Theorem:
-    """0 ≤ total for every index: it is 0 at 0, and what it grows by is a square, or what a theorem says is not negative."""
+    """0 ≤ total for every index: it is 0 at 0, and grows by a square or by what a theorem says is not negative."""
 
     def claim(at: Expr) -> AtMost:
         return AtMost(S.Zero, total.subs(index, at))
@@ -228,7 +228,6 @@ def _below_composition() -> list[tuple[str, Check]]:
 
 def _factor() -> list[tuple[str, Check]]:
     factor, theorem = statement("strconvexsmooth:factor").expr, statement("thm:strconvexsmooth").expr
-    last = statement("eps0").expr.subs(j, N - j0)
     return [
         (
             "it is the split bound at the paper's split",
@@ -249,7 +248,6 @@ def _shuffled() -> list[tuple[str, Check]]:
     (mean,) = statement("shift:shuffle").expr.atoms(LogMeanExp)
     factor, theorem = statement("shuffle:factor").expr, statement("thm:shuffle").expr
     fixed = statement("strconvexsmooth:factor").expr
-    last = statement("eps0").expr
     (other,) = factor.atoms(LogMeanExp)
     return [
         (
