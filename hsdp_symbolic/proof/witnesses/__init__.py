@@ -8,11 +8,11 @@ Trusted by nobody: a witness proves nothing, but catches a fact that was written
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
 from importlib import import_module
 from importlib.util import find_spec
 
-from sympy import Expr
+from sympy import Expr, Integer, Lambda
 
 from ..facts import PARTS
 from ..kernel import Fact
@@ -41,12 +41,21 @@ def load() -> dict[str, Witness]:
 
 
 def mutants(fact: Fact) -> Iterator[Fact]:
-    """Versions of a fact that claim too much: the bound halved, or the larger side of an inequality."""
+    """Versions of a fact that claim too much: the bound halved, a function doubled, or a premise that asks for less."""
     found = fact.conclusion
+    functions = [field.name for field in fields(found) if isinstance(getattr(found, field.name), Lambda)]
     if found.value_at is not None:
-        yield replace(fact, conclusion=_with(found, found.value_at, found.value / 2))
+        yield replace(fact, conclusion=_with(found, found.value_at, found.value / 2 if found.value else Integer(-1)))
     elif isinstance(found, AtMost | Less | Equal):
         yield replace(fact, conclusion=_with(found, "right", found.right / 2 - 1))
+    elif functions:
+        last: Lambda = getattr(found, functions[-1])
+        yield replace(fact, conclusion=_with(found, functions[-1], Lambda(last.variables, 2 * last.expr)))
+    else:
+        for place, premise in enumerate(fact.premises):
+            if isinstance(premise, AtMost | Less | Equal):
+                weaker = _with(premise, "left", premise.left / 2)
+                yield replace(fact, premises=(*fact.premises[:place], weaker, *fact.premises[place + 1 :]))
 
 
 def _with(found: Proposition, field: str, value: Expr) -> Proposition:
