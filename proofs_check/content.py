@@ -53,7 +53,7 @@ class _Content:
             return self._expression(thing)
         name = _name(type(thing))
         if isinstance(thing, Theorem):  # its proof follows from the sources, which are in the fingerprint
-            return [name, thing.name, self.of(thing.proposition), *map(self.of, thing.hypotheses)]
+            return [name, *(self.of(getattr(thing, part)) for part in ("name", "proposition", "hypotheses"))]
         if isinstance(thing, Enum):
             return [name, thing.name]
         if isinstance(thing, Fraction):

@@ -218,7 +218,7 @@ def _exponent(run: Setting, order: Fraction) -> tuple[str, Panel]:
 def _as_printed(theorem: Statement, expr: Expr, where: str) -> Statement:
     """A statement with a slip put back in: a promise that nothing keeps."""
     found = theorem.theorem
-    said = replace(found.proposition, **{str(found.proposition.value_at): expr})  # type: ignore[arg-type]
+    said = replace(found.proposition, **{str(found.proposition.value_at): expr})
     return replace(
         theorem, label=f"{theorem.label} as printed in {where}", theorem=promise(said, found.hypotheses, _slip)
     )

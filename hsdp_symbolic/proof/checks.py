@@ -11,6 +11,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import TypeAlias
 
 from sympy import (
     Derivative,
@@ -259,7 +260,7 @@ def _solve(successor: Expr, previous: Symbol, index: Symbol, start: int, initial
     return rsolve(y(index + 1) - successor.subs(previous, y(index)), y(index), {y(start): initial})
 
 
-Factor = Expr | Relational | Theorem
+Factor: TypeAlias = Expr | Relational | Theorem
 """A number that is not negative: seen so, or the difference of two sides of a hypothesis or theorem."""
 
 

@@ -52,11 +52,11 @@ def mutants(fact: Fact) -> Iterator[Fact]:
         last: Lambda = getattr(found, functions[-1])
         yield replace(fact, conclusion=_with(found, functions[-1], Lambda(last.variables, 2 * last.expr)))
     else:
-        for place, premise in enumerate(fact.premises):
-            if isinstance(premise, AtMost | Less | Equal):
-                weaker = _with(premise, "left", premise.left / 2)
-                yield replace(fact, premises=(*fact.premises[:place], weaker, *fact.premises[place + 1 :]))
+        numbers = [place for place, each in enumerate(fact.premises) if isinstance(each, AtMost | Less | Equal)]
+        for place in numbers[:1]:
+            weaker = _with(fact.premises[place], "left", fact.premises[place].left / 2)  # type: ignore[attr-defined]
+            yield replace(fact, premises=(*fact.premises[:place], weaker, *fact.premises[place + 1 :]))
 
 
 def _with(found: Proposition, field: str, value: Expr) -> Proposition:
-    return replace(found, **{field: value})  # type: ignore[arg-type]
+    return replace(found, **{field: value})
