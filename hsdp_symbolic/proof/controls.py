@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 from sympy import Expr
 from sympy.core.relational import Relational
@@ -24,7 +23,7 @@ class Tampered(Check):
 
     step: Theorem
     field: str
-    value: Any
+    value: Expr
 
     def verify(self) -> Evidence:
         try:
@@ -65,6 +64,6 @@ def _wrong(proposition: Proposition) -> Iterator[tuple[str, Proposition]]:
     if field is None:
         return
     value: Expr = getattr(proposition, field)
-    yield "off by one", replace(proposition, **{field: value + 1})  # type: ignore[arg-type]
+    yield "off by one", replace(proposition, **{field: value + 1})
     for what, changed in mutations(value, limit=3):
-        yield what, replace(proposition, **{field: changed})  # type: ignore[arg-type]
+        yield what, replace(proposition, **{field: changed})
