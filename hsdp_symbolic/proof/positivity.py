@@ -34,7 +34,7 @@ def certifies(expr: Expr, certificate: Sequence[Sequence[Proof]]) -> bool:
     if None in polynomials or len(certificate) != len(parts):
         return False
     for each, proofs in zip(polynomials, certificate, strict=True):
-        shown = [coefficients(face) for face in faces(each)]  # type: ignore[arg-type]
+        shown = [coefficients(face) for face in faces(each)]
         if len(shown) != len(proofs) or not all(map(check, shown, proofs)):
             return False
     return True
