@@ -227,10 +227,6 @@ FUNCTIONS_TEX |= {value_at: "e"}
 drifted, hidden = (Symbol(name, real=True) for name in ("drifted", "hidden"))
 TEX |= {drifted: "z", hidden: "a"}
 
-# How many of the first steps use the record, if an epoch of so many steps does so at most once: of both numbers.
-uses_before = Function("uses_before", integer=True, nonnegative=True)
-FUNCTIONS_TEX |= {uses_before: "h"}
-
 
 class uses_before(AppliedUndef):  # noqa: N801 — a letter, as the functions above
     """uses_before(N, t): how many of the first t steps use the record, in a run whose epochs have N steps.
@@ -340,3 +336,6 @@ TEX |= {
     clipped_2: r"\bar{f}_2",
     root: "s_r",
 }
+
+# By how much a number that counts grows.
+more = Symbol("more", integer=True, nonnegative=True)

@@ -20,11 +20,13 @@ from sympy import Dummy, Expr, Lambda, Symbol
 from sympy.core.relational import Relational
 
 from ..errors import HsdpError
-from .checks import Check, Evidence, Method, Verdict
+from .evidence import Check, Evidence, Method, Verdict
 from .kernel import Fact, Theorem, assume, nodes, promise, proof_of, replay
 from .mutants import mutations
 from .propositions import Proposition, Term
-from .tree import relation_of
+
+SAMPLED = 40
+"""Places of a proof that a sample looks at."""
 
 VARIANTS = 3
 """Wrong versions of one expression that are tried."""
@@ -81,6 +83,8 @@ class Change(Check):
         return iter(())
 
     def formula(self) -> Relational:
+        from .tree import relation_of
+
         return relation_of(self.node)
 
 
@@ -240,10 +244,14 @@ def mutants(theorem: Theorem) -> Iterator[tuple[str, Check]]:
         yield from place.changes
 
 
-def sample(theorem: Theorem, size: int, seed: int = 0) -> Iterator[tuple[str, Check]]:
-    """The first change at some places of a proof, the same places each time."""
+def sample(theorem: Theorem, size: int = SAMPLED, seed: int = 0) -> Iterator[tuple[str, Check]]:
+    """All changes of what is claimed, and the first change at some places of its proof, the same places each time."""
     found = places(theorem)
-    for place in random.Random(seed).sample(found, min(size, len(found))):
+    own = [place for place in found if place.node is theorem]
+    for place in own:
+        yield from place.changes
+    rest = [place for place in found if place.node is not theorem]
+    for place in random.Random(seed).sample(rest, min(size, len(rest))):
         yield from islice(place.changed(), 1)
 
 

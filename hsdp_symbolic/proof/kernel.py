@@ -1464,12 +1464,17 @@ def closed(theorem: Theorem) -> tuple[Theorem, ...]:
     """All nodes of a theorem whose promises were kept; each is what its rule makes of its inputs, done again."""
     found = tuple(nodes(theorem))
     for node in found:
-        again = replay(node)
-        same = again.proposition == node.proposition and again.hypotheses == node.hypotheses
-        same = same and again.facts == node.facts and len(again.premises) == len(node.premises)
-        same = same and all(map(operator.is_, again.premises, node.premises))
-        _require(same, f"{node.name or node.rule} was changed after it was proved")
+        check_again(node)
     return found
+
+
+def check_again(node: Theorem) -> None:
+    """Refuse a node that is not what its rule makes of its inputs."""
+    again = replay(node)
+    same = again.proposition == node.proposition and again.hypotheses == node.hypotheses
+    same = same and again.facts == node.facts and len(again.premises) == len(node.premises)
+    same = same and all(map(operator.is_, again.premises, node.premises))
+    _require(same, f"{node.name or node.rule} was changed after it was proved")
 
 
 def replay(node: Theorem, **changes: Any) -> Theorem:

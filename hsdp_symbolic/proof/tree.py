@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sympy import Eq, Le, Lt, S
+from sympy import Eq, Ge, Le, Lt, true
 from sympy.core.relational import Relational
 
-from .checks import Check, Evidence, Method, Verdict
-from .kernel import RULES, Fact, Refused, Theorem, closed, nodes, proof_of, rests_on
-from .propositions import Abbreviation, AtMost, Equal, Less
+from ..symbols import R
+from .evidence import Check, Evidence, Method, Verdict, proved, scope_of
+from .kernel import RULES, Fact, Refused, Theorem, nodes, proof_of
+from .propositions import AtMost, Equal, Less, Proposition
 
 
 @dataclass(frozen=True)
@@ -106,14 +107,6 @@ def every_rule(theorem: Theorem) -> Iterator[str]:
         yield f"{numbers[id(node)]}. {node.rule}{fact}{f' ({used})' if used else ''}{name}: {node.proposition}"
 
 
-def scope_of(*theorems: Theorem) -> str:
-    """The hypotheses under which theorems hold, in words; definitions left out."""
-    given = dict.fromkeys(
-        str(each) for one in theorems for each in one.hypotheses if not isinstance(each, Abbreviation)
-    )
-    return "where " + "; ".join(given) if given else "whatever the letters are"
-
-
 @dataclass(frozen=True)
 class Proved(Check):
     """A theorem of the kernel: it holds if its promises are kept and every rule, applied again, says the same."""
@@ -122,26 +115,34 @@ class Proved(Check):
 
     def verify(self) -> Evidence:
         try:
-            found = closed(self.theorem)
+            return proved([self.theorem])
         except Refused as why:
             return Evidence(Method.THEOREM, Verdict.UNDECIDED, "", str(why))
-        cited = sorted(fact.name for fact in rests_on(self.theorem) if not fact.is_definition)
-        detail = f"{len(found)} rules" + (f"; rests on {', '.join(cited)}" if cited else "; rests on no cited fact")
-        return Evidence(Method.THEOREM, Verdict.PROVED, scope_of(self.theorem), detail)
 
     def mutants(self) -> Iterator[tuple[str, Check]]:
-        from .controls import mutants
+        from .controls import sample
 
-        yield from mutants(self.theorem)
+        yield from sample(self.theorem)
 
     def formula(self) -> Relational:
         return relation_of(self.theorem)
 
 
 def relation_of(theorem: Theorem) -> Relational:
-    """What a theorem says of numbers, as a SymPy relation; of other theorems, the bound it gives."""
-    found = theorem.proposition
+    """What a theorem says of numbers, as a SymPy relation."""
+    return relation_in(theorem.proposition)
+
+
+def relation_in(found: Proposition) -> Relational:
+    """What a proposition says of numbers, as a SymPy relation; of others, the bound `R ≤ value`, or nothing: `True`."""
     kinds = {Equal: Eq, AtMost: Le, Less: Lt}
     if isinstance(found, Equal | AtMost | Less):
         return kinds[type(found)](found.left, found.right, evaluate=False)
-    return Eq(found.value, found.value, evaluate=False) if found.value_at else Eq(S.One, S.One, evaluate=False)
+    if found.value_at is None:
+        return true
+    return {"<=": Le, ">=": Ge, "=": Eq}[found.relation](R, found.value, evaluate=False)
+
+
+__all__ = [
+    "Line", "Proved", "every_rule", "outline", "proof_of", "relation_in", "relation_of", "rule_words", "scope_of",
+]  # fmt: skip
