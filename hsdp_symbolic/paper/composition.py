@@ -201,6 +201,14 @@ def by_poisson_sampling() -> Theorem:
     )
 
 
+def _drawn_moment_positive() -> Theorem:
+    """0 < (b/n)·e^(κρ₀) + 1 − b/n."""
+    (mix,) = _drawn_cost().atoms(LogMix)
+    (moment,) = mix.closed().args
+    hit = b / n * exp(mix.args[1])
+    return combine(S.Zero, moment, (hit,), (1 / n, given(_ENOUGH)))
+
+
 @cache
 def sampled() -> Statement:
     """Composition where every batch is drawn afresh and holds the record with probability b/n.
@@ -227,7 +235,7 @@ def sampled() -> Statement:
             lambda: substitute(_seen_steps(batches, _without_replacement(), drawn_each_time), {i: K * N}),
         ),
         shown=Dot(Over(times(K, N), alpha - 1), log(moment)),
-        printed_with=lambda: [given(ORDER)],
+        printed_with=lambda: [given(ORDER), _drawn_moment_positive()],
         hypotheses=relations,
         uses=("lem:rootconvexity1",),
         assumes=("batches are drawn without replacement, or by Poisson sampling of rate b/n",),

@@ -77,6 +77,7 @@ from .propositions import (
     Either,
     Equal,
     Less,
+    NoTerm,
     Proposition,
     Tends,
     Term,
@@ -329,7 +330,10 @@ def rule(conclude: Callable[P, Concluded]) -> Callable[P, Theorem]:
         bound.apply_defaults()
         for name, value in bound.arguments.items():
             bound.arguments[name] = tuple(map(kinds[name], value)) if name in many else kinds[name](value)
-        found = conclude(*bound.args, **bound.kwargs)
+        try:
+            found = conclude(*bound.args, **bound.kwargs)
+        except NoTerm as why:
+            raise Refused(str(why)) from why
         premises = tuple(_theorems(bound.arguments.values()))
         hypotheses = _union(each.hypotheses for each in premises) if found.hypotheses is None else found.hypotheses
         facts = found.facts.union(*(each.facts for each in premises))
@@ -505,7 +509,9 @@ def _check_equal(left: Expr, right: Expr, nonzero: Sequence[Theorem], by: Sequen
         return expr.subs(meanings)
 
     within = set[Symbol]().union(*map(_bound_names, sides))
-    known = [spelled(_positive_part(each)) for each in nonzero if not _restricts(each, within)]  # y < z is open: near it too
+    known = [
+        spelled(_positive_part(each)) for each in nonzero if not _restricts(each, within)
+    ]  # y < z is open: near it too
 
     def closes(node: Expr) -> bool:
         """A function is written out only where that divides by nothing that may be 0, nor takes a logarithm of it."""
@@ -906,12 +912,6 @@ def unfold(node: BoundFunction, place: int, *nonzero: Theorem) -> Concluded:
 
 
 @rule
-def greater(theorem: Theorem) -> Concluded:
-    """max(a, b) = b, from a ≤ b."""
-    return Concluded(Equal(Max(_left(theorem), _right(theorem)), _right(theorem)))
-
-
-@rule
 def floor_at_least(theorem: Theorem) -> Concluded:
     """k ≤ ⌊x⌋, from k ≤ x, for whole k."""
     _require(bool(_left(theorem).is_integer), f"{_left(theorem)} is not whole")
@@ -1180,20 +1180,21 @@ def _put_numbers(part: Basic, numbers: Mapping[Symbol, Expr]) -> Basic:
 
 def _has_range_of(value: Expr, function: UndefinedFunction, ranges: Sequence[Theorem]) -> bool:
     """Whether a value is seen to lie where those of the function do; theorems y < z say that z − y is positive."""
-    kinds = {kind for kind, holds in function(Dummy()).assumptions0.items() if holds} - _IMPLIED
-    if not kinds <= {"positive", "nonnegative"}:
-        return False
+    applied = function(Dummy())
+    kinds = {kind for kind in _RANGES if getattr(applied, f"is_{kind}", None)}
     if not kinds:
         return _is_number(value, positive_=tuple(_apart(each.proposition for each in ranges)))
     found = seen(value)
-    return found is Sign.POSITIVE or (found is not None and "positive" not in kinds)
+    if kinds == {"nonnegative"}:
+        return found is not None
+    return kinds == {"positive", "nonnegative", "nonzero"} and found is Sign.POSITIVE
 
 
-_IMPLIED = {
-    *("commutative", "complex", "extended_real", "finite", "hermitian", "infinite", "real", "zero"),
-    *("extended_nonnegative", "extended_nonzero", "extended_positive", "nonzero"),
-}
-"""What SymPy concludes from `real`, `positive` and `nonnegative`."""
+_RANGES = (
+    *("positive", "nonnegative", "negative", "nonpositive", "nonzero", "zero", "integer", "noninteger", "rational"),
+    *("irrational", "algebraic", "transcendental", "even", "odd", "prime", "composite", "imaginary", "infinite"),
+)
+"""What may be assumed of the values of a function, besides that they are real."""
 
 
 @lru_cache(maxsize=1024)
@@ -1246,7 +1247,9 @@ def _is_number(value: Expr, *, positive_: tuple[Expr, ...] = (), least: tuple[Ex
             return all_numbers(value.args[:1])
         case Piecewise():
             return all_numbers(each for each, _ in value.args)
-        case Add() | Mul() | Pow() | exp() | floor() | Max() | Min() | Abs() | AppliedUndef() | factorial() | binomial():
+        case (
+            Add() | Mul() | Pow() | exp() | floor() | Max() | Min() | Abs() | AppliedUndef() | factorial() | binomial()
+        ):
             return all_numbers(value.args)
     return False
 

@@ -11,6 +11,7 @@ from sympy.core.relational import Relational
 from ..functions.interface import Trend
 from ..functions.log_mean_exp import LogMeanExp
 from ..symbols import more, slack
+from ..symbols import whole as counted
 from . import kernel
 from .algebra import normal_form
 from .checks import Check, FromTheorems, equality
@@ -79,9 +80,9 @@ class LargestTerm(FromTheorems):
 
     def theorems(self) -> Sequence[Theorem]:
         body, index, count = self.mean.args
-        falls = kernel.moves(body, index, more)
+        falls = kernel.moves(body.xreplace({index: counted}), counted, more)
         from_one = kernel.assume(AtMost(S.One, index))
-        first = kernel.substitute(falls, {index: S.One, more: index - 1}, from_one)
+        first = kernel.substitute(falls, {counted: S.One, more: index - 1}, from_one)
         largest: Expr = first.proposition.right  # type: ignore[attr-defined]
         if first.proposition.left != body:  # type: ignore[attr-defined]
             raise Refused(f"rule by rule: {falls.proposition}")

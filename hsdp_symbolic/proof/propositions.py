@@ -21,6 +21,10 @@ Format = Callable[[Expr], str]
 """How an expression is written: as text, or as LaTeX."""
 
 
+class NoTerm(TypeError):
+    """What cannot be a term: rounded, infinite or imaginary numbers in it, or things that are no parts of one."""
+
+
 @dataclass(frozen=True)
 class Term:
     """Something made of expressions and other terms."""
@@ -40,10 +44,10 @@ class Term:
             raise TypeError(f"{type(self).__name__}: terms are equal if all their fields are")
         for part in self.parts():
             if not _is_plain(part):
-                raise TypeError(f"{type(self).__name__}: {part!r} is neither an expression, a term nor plain data")
+                raise NoTerm(f"{type(self).__name__}: {part!r} is neither an expression, a term nor plain data")
         for part in self.expressions():
             if not is_exact(part) and not (self.may_be_infinite and not part.has(Float, S.NaN, I)):
-                raise TypeError(f"{type(self).__name__}: {part} is rounded, infinite or imaginary; write exact numbers")
+                raise NoTerm(f"{type(self).__name__}: {part} is rounded, infinite or imaginary; write exact numbers")
 
     def parts(self) -> Iterator[object]:
         for field in fields(self):

@@ -9,7 +9,23 @@ from collections.abc import Iterator, Sequence
 from enum import IntEnum
 from functools import lru_cache
 
-from sympy import Add, Dummy, Expr, Max, Mul, Poly, Pow, Symbol, cancel, exp, factor_list, factorial, fraction, log, together
+from sympy import (
+    Add,
+    Dummy,
+    Expr,
+    Max,
+    Mul,
+    Poly,
+    Pow,
+    Symbol,
+    cancel,
+    exp,
+    factor_list,
+    factorial,
+    fraction,
+    log,
+    together,
+)
 from sympy.core.function import AppliedUndef
 from sympy.polys.polyerrors import BasePolynomialError
 

@@ -6,21 +6,10 @@ step; prices, in these units, may rise where the distance is still positive, and
 
 from __future__ import annotations
 
-from functools import cache
-
-from sympy import Expr, Integer, S
-
-from ..functions.geometric import GeometricSum
-from ..paper.descents import BATCH, FIXED_ORDER
-from ..paper.fixed_order import remaining
-from ..proof import kernel
-from ..proof.facts.definitions import BATCHES, before_first_use, between_uses
-from ..proof.facts.spending import Spent, higher_price, in_its_batch, nothing_spent, spent_unused, spent_used
-from ..proof.kernel import Theorem, apply, assume, cancel, combine, cut, rewrite, substitute
-from ..proof.propositions import AtMost, Proposition
-from ..proof.search import given, induct
-from ..symbols import K, N, a_t, after, cost_2, count, epoch, factor, i, inverse, j0, k, place, u, w, z, z_2
-from .cycle import units
+from ..paper.descents import FIXED_ORDER
+from ..proof.facts.spending import Spent, spent_unused, spent_used
+from ..proof.kernel import Theorem, apply, cancel, combine, rewrite
+from ..symbols import a_t, cost_2, inverse, z
 
 ORDERED = FIXED_ORDER.batches
 

@@ -21,7 +21,7 @@ from hsdp_symbolic.paper import fixed_order, lsi, postprocessing
 from hsdp_symbolic.paper.descents import FIXED_ORDER, by_contraction, losses_assumed
 from hsdp_symbolic.proof import controls, kernel
 from hsdp_symbolic.proof.about import verified
-from hsdp_symbolic.proof.checks import Verdict
+from hsdp_symbolic.proof.evidence import Verdict
 from hsdp_symbolic.proof.facts import all_facts
 from hsdp_symbolic.proof.kernel import Fact, Refused, Theorem, apply, assume, combine, compare, proof_of
 from hsdp_symbolic.proof.propositions import Abbreviation, AtMost, From, InOrder, Less, PerOrder, Renyi, ShuffledOnce
