@@ -561,6 +561,12 @@ def unfold(node: BoundFunction, place: int, *positive: Theorem) -> Concluded:
 
 
 @rule
+def greater(theorem: Theorem) -> Concluded:
+    """max(a, b) = b, from a ≤ b."""
+    return Concluded(Equal(Max(_left(theorem), _right(theorem)), _right(theorem)))
+
+
+@rule
 def floor_at_least(theorem: Theorem) -> Concluded:
     """k ≤ ⌊x⌋, from k ≤ x, for whole k."""
     _require(bool(_left(theorem).is_integer), f"{_left(theorem)} is not whole")
@@ -571,13 +577,6 @@ def floor_at_least(theorem: Theorem) -> Concluded:
 def floor_at_most(expr: Expr) -> Concluded:
     """⌊x⌋ ≤ x."""
     return Concluded(AtMost(floor(expr), expr))
-
-
-@rule
-def larger(theorem: Theorem) -> Concluded:
-    """Max(a, b) = b, from a ≤ b."""
-    _require(isinstance(theorem.proposition, AtMost | Less), f"{theorem.proposition} is no inequality")
-    return Concluded(Equal(Max(_left(theorem), _right(theorem)), _right(theorem)))
 
 
 @rule
