@@ -74,7 +74,7 @@ SECOND_DERIVATIVE = (
 
 convex_function = Fact(
     "convex_function",
-    "Rudin 1976, Principles of Mathematical Analysis",
+    "Rockafellar 1970, Convex Analysis",
     (AtMost(S.Zero, SECOND_DERIVATIVE), AtMost(S.Zero, weight), AtMost(weight, S.One)),
     AtMost(
         value_at(weight * mu_1 + (1 - weight) * mu_2, weight * nu_1 + (1 - weight) * nu_2),
@@ -85,7 +85,7 @@ convex_function = Fact(
 )
 moment_of_mixture = Fact(
     "moment_of_mixture",
-    "Rudin 1976, Principles of Mathematical Analysis",
+    "Rudin 1987, Real and Complex Analysis",
     (
         AtMost(
             (weight * mu_1 + (1 - weight) * mu_2) ** order * (weight * nu_1 + (1 - weight) * nu_2) ** (1 - order),
