@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sympy import Expr, S
 
-from .interface import Binding, must_count
+from .interface import Binding, Rules, Trend, must_count
 
 
 class Expected(Binding):
@@ -24,3 +24,9 @@ class Expected(Binding):
         after = [self.func(of, state, hit, miss, rate, count, rule.subs(state, at)) for rule in (hit, miss)]
         start = self.func(of, state, hit, miss, rate, S.Zero, at), of.subs(state, at)
         return start, (self.func(of, state, hit, miss, rate, count + 1, at), rate * after[0] + (1 - rate) * after[1])
+
+    def trend(self, rules: Rules) -> Trend | None:
+        """Up with where it starts, if everything is; nothing is said of the rest."""
+        of, state, hit, miss, *others, at = self.args
+        rising = all(rules.along(each, state) is Trend.UP for each in (of, hit, miss))
+        return rules.of(at) if rising and not any(map(rules.depends, (of, hit, miss, *others))) else None

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from sympy import Expr, Integer, Lambda, S, Symbol, binomial, diff, exp
+from sympy import Expr, Integer, Lambda, S, Symbol, binomial, exp
 
 from ..functions.expected import Expected
 from ..proof import kernel
@@ -19,7 +19,6 @@ from ..proof.facts.mixtures import (
     all_draws,
     any_step,
     apart_in_outcome,
-    convex_on_segment,
     divergence_in_exponent,
     drawn_may_be,
     maps_of_outcome,
@@ -47,19 +46,21 @@ from ..symbols import (
     K,
     N,
     S_g,
-    along,
     alpha,
     b,
     cost_1,
+    dmu,
     epsilon_1,
     eta,
     i,
     k,
     kappa,
+    mu,
     mu_1,
     mu_2,
     n,
     noise_1,
+    nu,
     q,
     r_miss,
     rate,
@@ -69,11 +70,10 @@ from ..symbols import (
     start,
     state,
     u,
-    value_at,
     weight,
 )
 from .descents import NOISE, ORDER, descent
-from .mixtures import WEIGHT, inside, mixture
+from .mixtures import convex, mixture
 from .steps import after_use, shared_at_most, used
 
 CHANCE = b / n
@@ -232,16 +232,8 @@ def mean_positive(rules: Rules, of: Expr) -> Theorem:
 @cache
 def power_concave() -> Theorem:
     """w·x^r + (1−w)·y^r ≤ (w·x + (1−w)·y)^r, for x, y > 0, 0 ≤ w ≤ 1 and 0 < r ≤ 1."""
-    base = along * mu_1 + (1 - along) * mu_2
-    positive, below = inside(mu_1, mu_2), assume(AtMost(r_miss, S.One))
-    power = -(base**r_miss)
-    powers = [substitute(kernel.positive(mu_1**each), {mu_1: base}, positive) for each in (r_miss, -2)]
-    slope = (r_miss, below, (mu_1 - mu_2) ** 2, *powers)
-    turned = along * mu_1 - mu_2 * (along - 1)  # how SymPy writes the base once it has differentiated
-    second = combine(S.Zero, diff(power, along, 2).xreplace({turned: base}), slope, nonzero=[positive])
-    curved = kernel.rewrite(second, cancel(base, turned))
-    put = {value_at: Lambda(along, power)}
-    found = apply(convex_on_segment, curved, *map(assume, WEIGHT), put=put, ranges=[positive])
+    below = assume(AtMost(r_miss, S.One))
+    found = convex(Lambda((mu, nu), -(mu**r_miss)), (r_miss * mu ** (r_miss - 2), below, dmu**2))
     mixed = weight * mu_1**r_miss + (1 - weight) * mu_2**r_miss
     return combine(mixed, (weight * mu_1 + (1 - weight) * mu_2) ** r_miss, (S.One, found))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-from sympy import Expr, Lambda, S, diff, exp, factorial, log
+from sympy import Expr, Lambda, S, exp, factorial, log
 
 from ..functions.log_mean_exp import LogMeanExp
 from ..functions.log_mix import LogMix
@@ -16,8 +16,9 @@ from ..proof import kernel
 from ..proof.facts.mixtures import (
     FIRST,
     SECOND,
+    SECOND_DERIVATIVE,
     apart_in_outcome,
-    convex_on_segment,
+    convex_function,
     divergence_in_exponent,
     divergence_of,
     last_place,
@@ -62,13 +63,9 @@ from ..symbols import (
     moment_1,
     moment_2,
     mu,
-    mu_1,
-    mu_2,
     n,
     noise_1,
     nu,
-    nu_1,
-    nu_2,
     order,
     rate,
     records,
@@ -93,17 +90,6 @@ def _between(at: Expr, one: Expr, other: Expr) -> Expr:
 
 
 @cache
-def _curved() -> Theorem:
-    """μ^a·ν^(1−a) has a second derivative ≥ 0 in every direction: a positive multiple of a square."""
-    integrand = mu**order * nu ** (1 - order)
-    parts = diff(integrand, mu, 2) * dmu**2 + 2 * diff(integrand, mu, nu) * dmu * dnu + diff(integrand, nu, 2) * dnu**2
-    above = assume(ABOVE_ONE)
-    positive = combine(S.Zero, order, (S.One, above), (S.One,))
-    square = (nu * dmu - mu * dnu) ** 2
-    return combine(S.Zero, parts, (positive, above, mu ** (order - 2) * nu ** (-order - 1), square))
-
-
-@cache
 def inside(one: Expr, other: Expr) -> Theorem:
     """0 < t·one + (1 − t)·other, for 0 ≤ t ≤ 1 and ends that are seen to be positive."""
     value, low, high = _between(along, one, other), assume(AtMost(S.Zero, along)), assume(AtMost(along, S.One))
@@ -111,17 +97,20 @@ def inside(one: Expr, other: Expr) -> Theorem:
     return kernel.cases(at_end, combine(S.Zero, value, (assume(Less(S.Zero, along)), one), (high, other)))
 
 
+def convex(function: Lambda, *terms: Sequence[kernel.Factor]) -> Theorem:
+    """A function of μ and ν lies below its chords, its second derivative in any direction being a sum of such terms."""
+    second = SECOND_DERIVATIVE.replace(value_at, function).doit()
+    curved = combine(S.Zero, second, *terms)
+    return apply(convex_function, kernel.loosen(curved), *map(assume, WEIGHT), put={value_at: function})
+
+
 @cache
 def integrand_convex() -> Theorem:
-    """μ^a·ν^(1−a) lies below its chords: it is jointly convex."""
-    ends = _between(along, mu_1, mu_2), _between(along, nu_1, nu_2)
-    positive = inside(mu_1, mu_2), inside(nu_1, nu_2)
-    moving = {mu: ends[0], nu: ends[1], dmu: mu_1 - mu_2, dnu: nu_1 - nu_2}
-    value = ends[0] ** order * ends[1] ** (1 - order)
-    curved = combine(S.Zero, diff(value, along, 2), (substitute(_curved(), moving, *positive),), nonzero=positive)
-    found = apply(
-        convex_on_segment, curved, *map(assume, WEIGHT), put={value_at: Lambda(along, value)}, ranges=positive
-    )
+    """μ^a·ν^(1−a) is jointly convex: its second derivative in any direction is a positive multiple of a square."""
+    above = assume(ABOVE_ONE)
+    positive = combine(S.Zero, order, (S.One, above), (S.One,))
+    square = positive, above, mu ** (order - 2) * nu ** (-order - 1), (nu * dmu - mu * dnu) ** 2
+    found = convex(Lambda((mu, nu), mu**order * nu ** (1 - order)), square)
     return kernel.named(found, "μ^a·ν^(1−a) is jointly convex")
 
 

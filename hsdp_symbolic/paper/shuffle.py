@@ -59,7 +59,7 @@ def joint_convexity() -> Statement:
         kind="lemma",
         title="Joint convexity of the exponentiated divergence",
         where="Lemma 4.1 (proof in Appendix E)",
-        says="R_α of a mixture of two pairs of laws, from those of the pairs (any number of pairs: by induction).",
+        says="R_α of a mixture of two pairs of laws, from those of the pairs.",
         bounds=r"R_\alpha(p_1\mu_1+(1-p_1)\mu_2\Vert p_1\nu_1+(1-p_1)\nu_2)",
         bounded=Quantity.DIVERGENCE_MIXTURE,
         theorem=claimed(Renyi(Mixed(w1, FIRST, SECOND), alpha, expr), relations, assumed, prove),

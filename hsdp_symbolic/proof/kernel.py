@@ -912,6 +912,12 @@ def unfold(node: BoundFunction, place: int, *nonzero: Theorem) -> Concluded:
 
 
 @rule
+def greater(theorem: Theorem) -> Concluded:
+    """max(a, b) = b, from a ≤ b."""
+    return Concluded(Equal(Max(_left(theorem), _right(theorem)), _right(theorem)))
+
+
+@rule
 def floor_at_least(theorem: Theorem) -> Concluded:
     """k ≤ ⌊x⌋, from k ≤ x, for whole k."""
     _require(bool(_left(theorem).is_integer), f"{_left(theorem)} is not whole")
@@ -924,13 +930,6 @@ def floor_at_most(expr: Expr) -> Concluded:
     _require_defined([expr])
     _require(_is_number(expr), f"{expr} need not be real")
     return Concluded(AtMost(floor(expr), expr))
-
-
-@rule
-def larger(theorem: Theorem) -> Concluded:
-    """Max(a, b) = b, from a ≤ b."""
-    _require(isinstance(theorem.proposition, AtMost | Less), f"{theorem.proposition} is no inequality")
-    return Concluded(Equal(Max(_left(theorem), _right(theorem)), _right(theorem)))
 
 
 @rule

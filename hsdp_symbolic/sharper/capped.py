@@ -120,7 +120,7 @@ def _square_below_one() -> Theorem:
 def _roots() -> tuple[Theorem, Theorem, Theorem]:
     """u and ρ₀ by root and kick; the root is not negative."""
     loss = combine(S.Zero, 1 - q**2, (S.One, _square_below_one()))
-    plain = kernel.larger(loss)
+    plain = kernel.greater(loss)
     positive = chain(loss, kernel.swap(plain))
     written = cancel(u * mu / (1 - q**2), u, _square_below_one(), by=[assume(Equal(mu, 1 - q**2))])
     put = {mu: Max(0, 1 - q**2)}
@@ -139,7 +139,7 @@ def _in_roots(lemma: Theorem, *premises: Theorem) -> Theorem:
 def _low() -> Theorem:
     """Up to where the best share is 1, a hit adds ρ₀."""
     closed = kernel.unfold(CappedHit(x0, q, u), 0)
-    none = kernel.larger(combine(_ROOT - _KICK, S.Zero, (S.One, assume(AtMost(_ROOT, _KICK)))))
+    none = kernel.greater(combine(_ROOT - _KICK, S.Zero, (S.One, assume(AtMost(_ROOT, _KICK)))))
     return rewrite(closed, none)
 
 
@@ -147,7 +147,7 @@ def _low() -> Theorem:
 def _high() -> Theorem:
     """Beyond, u + ρ₀ − (root − kick)²."""
     closed = kernel.unfold(CappedHit(x0, q, u), 0)
-    some = kernel.larger(combine(S.Zero, _ROOT - _KICK, (S.One, assume(Less(_KICK, _ROOT)))))
+    some = kernel.greater(combine(S.Zero, _ROOT - _KICK, (S.One, assume(Less(_KICK, _ROOT)))))
     return rewrite(closed, some)
 
 

@@ -5,19 +5,22 @@ from __future__ import annotations
 from sympy import Derivative, Integer, S, binomial, exp, factorial, log
 
 from ...symbols import (
-    along,
     cost_1,
     cost_2,
     count,
     distance,
+    dmu,
+    dnu,
     epsilon_1,
     factor,
     i,
     moment_1,
     moment_2,
+    mu,
     mu_1,
     mu_2,
     noise_1,
+    nu,
     nu_1,
     nu_2,
     order,
@@ -63,18 +66,26 @@ FIRST, SECOND, RANDOM = Anything("P_1"), Anything("P_2"), Anything("B'")
 
 # --- Convexity ------------------------------------------------------------------------------------------------------
 
-convex_on_segment = Fact(
-    "convex_on_segment",
-    "Rudin 1976, Principles of Mathematical Analysis",
-    (AtMost(S.Zero, Derivative(value_at(along), (along, 2))), AtMost(S.Zero, weight), AtMost(weight, S.One)),
-    AtMost(value_at(weight), weight * value_at(S.One) + (1 - weight) * value_at(S.Zero)),
-    "a function whose second derivative is not negative on [0, 1] lies below its chord",
-    eigen=(along,),
-    under=(AtMost(S.Zero, along), AtMost(along, S.One)),
+_AT = value_at(mu, nu)
+SECOND_DERIVATIVE = (
+    Derivative(_AT, (mu, 2)) * dmu**2 + 2 * Derivative(_AT, mu, nu) * dmu * dnu + Derivative(_AT, (nu, 2)) * dnu**2
+)
+"""Of a function of two numbers, at (μ, ν), in the direction (dμ, dν)."""
+
+convex_function = Fact(
+    "convex_function",
+    "Rockafellar 1970, Convex Analysis",
+    (AtMost(S.Zero, SECOND_DERIVATIVE), AtMost(S.Zero, weight), AtMost(weight, S.One)),
+    AtMost(
+        value_at(weight * mu_1 + (1 - weight) * mu_2, weight * nu_1 + (1 - weight) * nu_2),
+        weight * value_at(mu_1, nu_1) + (1 - weight) * value_at(mu_2, nu_2),
+    ),
+    "a function of two positive numbers whose second derivatives are not negative lies below its chords",
+    eigen=(mu, nu, dmu, dnu),
 )
 moment_of_mixture = Fact(
     "moment_of_mixture",
-    "Rudin 1976, Principles of Mathematical Analysis",
+    "Rudin 1987, Real and Complex Analysis",
     (
         AtMost(
             (weight * mu_1 + (1 - weight) * mu_2) ** order * (weight * nu_1 + (1 - weight) * nu_2) ** (1 - order),

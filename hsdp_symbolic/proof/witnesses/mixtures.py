@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from sympy import Expr, Lambda, Rational
 
-from ...symbols import along, moment_1, moment_2, order, value_at, weight
-from ..facts.mixtures import convex_on_segment, moment_of_mixture
+from ...symbols import moment_1, moment_2, mu, mu_1, mu_2, nu, nu_1, nu_2, order, value_at, weight
+from ..facts.mixtures import convex_function, moment_of_mixture
 from ..kernel import Fact
 from ..propositions import AtMost
 from . import witness
@@ -15,16 +15,18 @@ from . import witness
 _WEIGHTS = (Rational(1, 3), Rational(3, 4))
 
 
-@witness(convex_on_segment)
-def _on_segment(fact: Fact) -> Iterator[bool]:
+@witness(convex_function)
+def _chords(fact: Fact) -> Iterator[bool]:
     sides = fact.conclusion
     assert isinstance(sides, AtMost)
-    for function in (along**2, (1 - 2 * along) ** 4, 3 - along):  # convex, and one of them a line
+    ends = {mu_1: 1, nu_1: 2, mu_2: 4, nu_2: Rational(1, 2)}
+    for function in (mu**2 + nu, mu**2 / nu, 1 + mu - nu):  # convex, and one of them linear
         for here in _WEIGHTS:
-            found = [
-                each.replace(value_at, Lambda(along, function)).subs(weight, here) for each in (sides.left, sides.right)
-            ]
-            yield bool(found[0] <= found[1])
+            chord = Lambda((mu, nu), function)
+            low, high = (
+                each.replace(value_at, chord).subs({weight: here, **ends}) for each in (sides.left, sides.right)
+            )
+            yield bool(low <= high)
 
 
 def _moment(first: tuple[Expr, ...], second: tuple[Expr, ...], at: int) -> Expr:
