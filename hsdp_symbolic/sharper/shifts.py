@@ -39,8 +39,9 @@ from ..proof.kernel import Theorem, assume, cancel, combine, cut, rewrite, subst
 from ..proof.propositions import AtMost, From, Renyi
 from ..proof.search import claimed, equal_bound, given, positive_from_one, short
 from ..statement import Statement
-from ..symbols import D, K, N, P_t, a_t, alpha, b, ell, g, i, j0, q, rho0, sigma2, whole, x_2
+from ..symbols import D, K, N, P_t, a_t, alpha, b, ell, g, i, j0, q, rho0, sigma2, w, whole, x_2, z_2
 from .cycle import at_use, first_squares, largest_rate, last_squares, spent, steered, units
+from .least import at_the_end
 from .pattern import WHERE
 
 _AT = {g: CyclicShifts(q, N, K, whole).edges()[0], D: CyclicShifts(q, N, K, whole).edges()[1]} | {
@@ -97,6 +98,52 @@ def cyclic_steered() -> Theorem:
     slower = combine(_CHORD, _LARGEST, (P_t / x_2 / (1 + D), more))
     two_edges = _at_rate(_LARGEST, combine(_LARGEST, _LARGEST), less)
     return kernel.named(kernel.cases(two_edges, _at_rate(_CHORD, slower, more)), "the best shifts")
+
+
+_LEAST = 2 * w * _LARGEST * _FIRST - w**2 * _FIRST + 2 * z_2 - z_2**2 * x_2
+"""What any shifts spend, at prices that belong to a rate w up to the last use and z_2 from there on."""
+
+
+@cache
+def _least_in_letters() -> Theorem:
+    """What any shifts spend, in terms of slope and length."""
+    found = at_the_end(q)
+    hits = GeometricSum(q**-N, K - 1)
+    for old, new in ((hits, _LARGEST * _FIRST), (first_squares(q), _FIRST)):
+        equal = cancel(old, new.subs(_AT, simultaneous=True), *units(q).nonzero)
+        found = rewrite(found, substitute(equal, {whole: N - j0}, remaining()))
+    return found
+
+
+def _least_at(rates: tuple[Expr, Expr], rise: Theorem, case: Theorem) -> Theorem:
+    """No shifts spend less than `CyclicShifts`, in one of the two cases; `rise` says that prices do not fall."""
+    form = _written_out(case)
+    least = cancel(_LEAST.subs({w: rates[0], z_2: rates[1]}, simultaneous=True), Pooled(g, D) / x_2, by=[form])
+    positive = [_there(kernel.positive(each)) for each in rates]
+    put = dict(zip((w, z_2), (each.proposition.right for each in positive), strict=True))  # type: ignore[attr-defined]
+    found = cut(substitute(_least_in_letters(), put, *positive), _there(rise))
+    pooled = rewrite(found, _there(least))
+    return equal_bound(pooled, least_spent(), some_left(), by=[kernel.unfold(least_spent(), 0)])
+
+
+@cache
+def cyclic_least() -> Theorem:
+    """No shifts that leave nothing spend less than `CyclicShifts`."""
+    less, more = assume(AtMost(g, S.One)), assume(AtMost(S.One, g))
+    two_edges = _least_at((_LARGEST, 1 / x_2), combine(_LARGEST / P_t, 1 / x_2, (1 / x_2, less)), less)
+    same = combine(_CHORD / P_t, _CHORD / P_t)
+    chord = _least_at((_CHORD, _CHORD / P_t), same, more)
+    return kernel.named(kernel.cases(two_edges, chord), "no shifts spend less")
+
+
+@cache
+def convex_least() -> Theorem:
+    """No shifts that leave nothing spend less than (K − 1)/N + 1/(N − j0), if nothing contracts."""
+    inverse = substitute(kernel.positive(1 / whole), {whole: N - j0}, remaining())
+    rates = {w: 1 / N, z_2: 1 / (N - j0)}
+    rise = combine(*rates.values(), (j0 / N, inverse), nonzero=[remaining_positive()])
+    found = cut(substitute(at_the_end(S.One), rates, inverse), kernel.loosen(rise))
+    return kernel.named(equal_bound(found, (K - 1) / N + 1 / (N - j0), remaining_positive()), "no shifts spend less")
 
 
 @cache
