@@ -1,7 +1,7 @@
 """No shifts spend less than those of `cycle`: weak duality, step by step.
 
-A price 2r·L^(−s) for what is left of a distance s steps after the first use makes the shift r·L^(−s) the best one in each
-step; prices, in these units, may rise where the distance is still positive, and so on the way to the last use.
+A price 2r·L^(−s) for what is left of a distance s steps after the first use makes the shift r·L^(−s) the best one in
+each step. Prices may rise on the way, as z ≥ 0, and do so at the last use if the edges are two.
 """
 
 from __future__ import annotations
@@ -11,15 +11,24 @@ from functools import cache
 from sympy import Expr, S
 
 from ..functions.geometric import GeometricSum
-from ..paper.descents import BATCH, FIXED_ORDER
+from ..paper.descents import ANY, BATCH, FIXED_ORDER
 from ..paper.fixed_order import remaining
 from ..proof import kernel
 from ..proof.facts.definitions import BATCHES, before_first_use, between_uses
-from ..proof.facts.spending import Spent, higher_price, in_its_batch, nothing_left, nothing_spent, spent_unused, spent_used
+from ..proof.facts.spending import (
+    Spent,
+    UsedAt,
+    higher_price,
+    in_its_batch,
+    nothing_left,
+    nothing_spent,
+    spent_unused,
+    spent_used,
+)
 from ..proof.kernel import Theorem, apply, assume, cancel, combine, cut, rewrite, substitute
-from ..proof.propositions import AtMost, Proposition
+from ..proof.propositions import AtMost, Proposition, Unused
 from ..proof.search import given, induct
-from ..symbols import K, N, a_t, after, cost_2, count, epoch, factor, i, inverse, j0, k, place, s, w, z, z_2
+from ..symbols import K, L, N, P, a_t, after, cost_2, count, epoch, factor, i, inverse, j0, k, place, q, s, w, z, z_2
 from .cycle import units
 
 ORDERED = FIXED_ORDER.batches
@@ -27,7 +36,7 @@ ORDERED = FIXED_ORDER.batches
 
 def _step(so_far: Theorem, how: Theorem, hit: int, factor_: Expr, after_: Spent) -> Theorem:
     """One more step: c − wz + a² is least, for the distance it leaves, at a = (w/L)/2."""
-    before, known = so_far.proposition, units(factor_).nonzero
+    before, known = so_far.proposition, units(factor_).nonzero if factor_ == q else ()
     left = after_.least - after_.price * (factor_ * z + hit - a_t)
     right = before.least - before.price * z + a_t**2  # type: ignore[attr-defined]
     least = kernel.loosen(combine(left, right, ((a_t - after_.price / 2) ** 2,), nonzero=known))
@@ -45,7 +54,7 @@ def _written(found: Theorem, wanted: Proposition, *known: Theorem) -> Theorem:
 
 @cache
 def one_stretch(factor_: Expr) -> Theorem:
-    """From use e = k of the record on, i ≤ N steps: at a price that makes w·L^(−s) the best shift in the s-th of them."""
+    """From use k of the record on, i ≤ N steps: at a price that makes w·L^(−s) the best shift in the s-th of them."""
     first = N * k + j0
 
     def claim(steps: Expr) -> Spent:
@@ -93,11 +102,12 @@ def before_use(factor_: Expr) -> Theorem:
         whole = cut(substitute(one_stretch(factor_), {i: N}), combine(S.One, N, (N - 1,)), combine(N, N))
         here = {w: w * factor_ ** (-N * k), s: claim(k).least}
         lemma = substitute(whole, here)
-        wanted = [each for each in lemma.hypotheses if isinstance(each, Spent)][0]
+        wanted = next(each for each in lemma.hypotheses if isinstance(each, Spent))
         return _written(cut(lemma, _written(so_far, wanted, *known)), claim(k + 1), *known)
 
     priced = apply(higher_price, until_first_use(factor_), kernel.loosen(kernel.positive(2 * w * factor_)))
-    return kernel.named(induct(k, 0, claim, _written(priced, claim(S.Zero)), step), "what any shifts spend, until use k")
+    found = induct(k, 0, claim, _written(priced, claim(S.Zero)), step)
+    return kernel.named(found, "what any shifts spend, until use k")
 
 
 @cache
@@ -112,3 +122,34 @@ def at_the_end(factor_: Expr) -> Theorem:
     found = cut(last, priced, remaining(), combine(N - j0, N, (j0,)))
     found = rewrite(found, cancel(found.proposition.steps, K * N))  # type: ignore[attr-defined]
     return kernel.named(apply(nothing_left, found), "what any shifts spend")
+
+
+# --- Any pattern ----------------------------------------------------------------------------------------------------
+
+
+def _next(price: Expr, least: Expr, hit: int) -> tuple[Expr, Expr]:
+    """Price and bound one step later, for updates that are L-Lipschitz."""
+    later = price / L
+    return later, least + later * hit - later**2 / 4
+
+
+@cache
+def any_step(hit: int) -> Theorem:
+    """What any shifts spend, one step later, whichever steps use the record; P is the price of what is left."""
+    batches = ANY.batches
+    before = assume(Spent(batches, L, i, P, s))
+    how = assume(UsedAt(batches, i) if hit else Unused(batches, i))
+    found = _step(before, how, hit, L, Spent(batches, L, i + 1, *_next(P, s, hit)))
+    return kernel.named(found, "what any shifts spend, one step later")
+
+
+@cache
+def stays_attained(hit: int) -> Theorem:
+    """Shifts that have spent no more than they must, c − P·z, do so one step later, if they hide half the price.
+
+    The price may rise where z = 0, and nowhere else: these are the slopes of a greatest convex minorant.
+    """
+    later, least = _next(P, s, hit)
+    left = L * z + hit - later / 2
+    found = cancel(least - later * left, s - P * z + (later / 2) ** 2)
+    return kernel.named(found, "what must be spent is spent")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from sympy import Expr, Integer, S
 
-from ...symbols import a_t, count, cost_1, cost_2, distance, epoch, factor, inverse, place, steps, z
+from ...symbols import a_t, cost_1, cost_2, count, distance, epoch, factor, inverse, place, steps, z
 from ..kernel import Fact
 from ..propositions import Anything, AtMost, Batches, InOrder, Proposition, Unused
 from .definitions import BATCHES
