@@ -30,9 +30,9 @@ def _least(case: Theorem) -> Theorem:
     slow = assume(AtMost(a_t, LARGEST))
     form = written_out(case)
     if case.proposition.right == 1:  # type: ignore[attr-defined]
-        terms = ((2 * FIRST * P_t / x_2, slow, case), (FIRST * (1 + D), slow, slow))
+        terms: list[tuple[kernel.Factor, ...]] = [(2 * FIRST * P_t / x_2, slow, case), (FIRST * (1 + D), slow, slow)]
     else:
-        terms = ((FIRST * (1 + D), (a_t - CHORD) ** 2),)
+        terms = [(FIRST * (1 + D), (a_t - CHORD) ** 2)]
     return kernel.also(kernel.loosen(combine(Pooled(g, D) / x_2, SPENT, *terms, by=[form])), slow)
 
 
