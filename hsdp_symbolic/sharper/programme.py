@@ -30,9 +30,10 @@ from ..proof.facts.control import (
 )
 from ..proof.facts.mixtures import convex_on_segment
 from ..proof.kernel import Fact, Theorem, apply, assume, cancel, chain, combine, cut, rewrite, substitute
-from ..proof.propositions import AtMost, Equal, Proposition
+from ..proof.propositions import AtMost, Equal, Less, Proposition
 from ..proof.search import given, induct
 from ..symbols import (
+    D,
     N,
     Y,
     a,
@@ -57,6 +58,7 @@ from ..symbols import (
     start,
     value_at,
     weight,
+    x_1,
     x_i,
     y,
     z,
@@ -175,16 +177,12 @@ def rising_mixture() -> Theorem:
 def convex_mixture() -> Theorem:
     """It is convex in x and y together (Hölder): its second derivative along a segment is p(1−p)·e^x·e^y·(…)²/(…)²."""
     first, second = along * x_i + (1 - along) * g_i, along * y + (1 - along) * a
-    total = Y * exp(first) + (1 - Y) * exp(second)
-    low, high = map(assume, _IS_CHANCE)
-    positive = substitute(inside(exp(x_i), exp(y)), {along: Y})
-    positive = substitute(positive, {x_i: first, y: second})
-    inverse = substitute(kernel.positive(mu_1**-2), {mu_1: total}, positive)
+    total = x_1 * exp(first) + D * exp(second)  # so written, it is seen to be positive
     slopes = ((x_i - g_i) - (y - a)) ** 2
-    curved = combine(
-        S.Zero, diff(log(total), along, 2), (low, high, exp(first + second), slopes, inverse), nonzero=[positive]
-    )
+    curved = combine(S.Zero, diff(log(total), along, 2), (x_1 * D * exp(first + second) / total**2, slopes))
     found = apply(convex_on_segment, curved, *_weights(), put={value_at: Lambda(along, log(total))})
+    low, high = assume(Less(S.Zero, Y)), assume(_IS_CHANCE[1])
+    found = substitute(found, {x_1: Y, D: 1 - Y}, low, combine(S.Zero, 1 - Y, (S.One, high)))
     ends = found.proposition
     left = cancel(LogMix(Y, _mixed(x_i, g_i), _mixed(y, a)), ends.left)  # type: ignore[attr-defined]
     right = cancel(ends.right, _mixed(LogMix(Y, x_i, y), LogMix(Y, g_i, a)))  # type: ignore[attr-defined]
@@ -260,6 +258,11 @@ def _ends(convex: Theorem) -> tuple[Expr, Expr]:
     return right.subs(weight, 1), right.subs(weight, 0)
 
 
+def _chances(control: Control, left: Expr) -> tuple[Theorem, Theorem]:
+    """0 < chance of a hit ≤ 1, with left + 1 batches to come."""
+    return (kernel.positive(CHANCE), shares()[1]) if control is AFRESH else chances(left)
+
+
 def _step(way: Rising, control: Control, epochs: Expr, left: Expr, later: tuple[Later, Later], fresh: bool) -> Theorem:
     """What holds of W one step before it holds after a hit (or in a pass that has used the record) and after a miss."""
     value = control.value(epochs, left, Integer(0), z)
@@ -269,7 +272,7 @@ def _step(way: Rising, control: Control, epochs: Expr, left: Expr, later: tuple[
     else:
         missed = control.value(epochs, left, Integer(1), z)
         meaning = kernel.unfold(missed, 2)
-        weights = shares() if control is AFRESH else chances(left)
+        weights = _chances(control, left)
         parts = way.choice(control, value, later[0], S.One), way.choice(control, missed, later[1], S.Zero)
         found = way.mixture(meaning.proposition.left.chance, weights, *parts)  # type: ignore[attr-defined]
     here = meaning.proposition.left  # type: ignore[attr-defined]
@@ -390,7 +393,7 @@ def _step_no_less(
     parts = zip(states, (S.One, S.Zero), rises, so_far, strict=True)
     ends = [_no_less(state, away, up, low) for state, away, up, low in parts]
     low = ends[0].proposition.left  # type: ignore[attr-defined]
-    weights = shares() if control is AFRESH else chances(left)
+    weights = _chances(control, left)
     mixed = RISING.mixture(meaning.proposition.left.chance, weights, *ends)  # type: ignore[attr-defined]
     alone = substitute(cancel(x_i, LogMix(Y, x_i, x_i)), {x_i: low, Y: meaning.proposition.left.chance})  # type: ignore[attr-defined]
     return chain(alone, mixed, kernel.swap(meaning))
