@@ -14,12 +14,13 @@ from ..functions.cyclic_shifts import CyclicShifts
 from ..functions.geometric import GeometricSum
 from ..functions.pooled import Pooled
 from ..paper.descents import below_one
+from ..paper.quadratic import fixed_order
 from ..proof import kernel
 from ..proof.kernel import Theorem, assume, cancel, chain, combine, cut, substitute
-from ..proof.propositions import AtMost
-from ..symbols import D, K, N, P_t, a_t, g, gap, j, p, q, whole, x_2
+from ..proof.propositions import AtMost, Equal
+from ..symbols import H_1, H_2, D, K, N, P_t, a_t, alpha, g, gap, j, j0, p, q, rho0, whole, x_2
 from .cycle import first_squares, largest_rate, last_squares, units
-from .shifts import AT, CHORD, FIRST, LARGEST, SPENT, chord, written_out
+from .shifts import AT, CHORD, FIRST, LARGEST, SPENT, chord, cyclic, written_out
 
 _LONGER = {g: g * (1 + gap), D: D / (1 + gap), x_2: x_2 * (1 + gap)}
 """More steps after the last use: x_2 grows, the first edge stays."""
@@ -132,3 +133,31 @@ def series() -> Theorem:
     y = 1 / (1 + p)
     found = cancel(y**2 / (1 - y), y**2 * GeometricSum(y, j) + y ** (j + 2) / (1 - y))
     return kernel.named(found, "a geometric series")
+
+
+# --- The first batch ------------------------------------------------------------------------------------------------
+
+
+@cache
+def first_batch_pools() -> Theorem:
+    """For the first batch, j = N, the edges always pool: 1 ≤ g."""
+    slope = AT[g].subs(whole, N)
+    more = q**-N / (1 + q ** (N * (K - 1)))
+    return kernel.loosen(combine(S.One, slope, (more, below_one(), GeometricSum(q, N * K)), nonzero=[below_one()]))
+
+
+@cache
+def first_batch_attained() -> Theorem:
+    """For the first batch the bound is the divergence of the quadratic loss: nothing smaller is a bound."""
+    form = written_out(assume(AtMost(S.One, g)))
+    names = assume(Equal(H_1, 1 + g * D)), assume(Equal(H_2, (1 + D) * x_2))
+    letters = cancel(alpha * rho0 * Pooled(g, D) / x_2, alpha * rho0 * H_1**2 / H_2, by=[form, *names])
+    here = {whole: N}
+    put = {symbol: value.subs(here) for symbol, value in AT.items() if symbol in (g, D, x_2)}
+    rise, length = (kernel.swap(substitute(each, here)) for each in (chord_rise(), chord_length()))
+    put |= {H_1: rise.proposition.left, H_2: length.proposition.left}  # type: ignore[attr-defined]
+    found = cut(substitute(letters, put), first_batch_pools(), rise, length)
+    ends = [cyclic().expr.subs(j0, 0), fixed_order().expr.subs(j0, 0)]
+    first = cancel(ends[0], found.proposition.left, by=[kernel.unfold(CyclicShifts(q, N, K, N), 0)])  # type: ignore[attr-defined]
+    last = cancel(found.proposition.right, ends[1], *units(q).nonzero)  # type: ignore[attr-defined]
+    return kernel.named(chain(first, found, last), "attained by the quadratic loss")
