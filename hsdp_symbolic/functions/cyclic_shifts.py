@@ -14,8 +14,9 @@ from .pooled import Pooled
 class CyclicShifts(Spelled):
     """The least Σa² of shifts that undo K hits, N updates apart, the last of them k updates before the end.
 
-    A shift z ≥ 0 obeys z ← qz + hit − a and ends at 0. The derivation of `shift:cyclic` proves what the views lean on:
-    `closed` is that minimum; it increases with q and K and decreases with N and k.
+    A distance z ≥ 0 obeys z ← qz + hit − a and ends at 0. That `closed` is this minimum is proved in `sharper.shifts`
+    (`cyclic_steered`, `cyclic_least`), and that it falls with k in `sharper.places`. It rises with q and K and falls
+    with N, because shifts that do for one run do for a tamer one, cut short where z reaches 0.
     """
 
     nargs = 4  # q, N, K, k

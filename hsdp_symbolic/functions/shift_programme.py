@@ -6,7 +6,7 @@ costs c·(y − z')², and W is the least log-moment of the cost still to come:
 
     E(y) = min over 0 ≤ z' ≤ y of c(y − z')² + W(z'),    W(z) ← log(p·e^E(qz+1) + (1 − p)·e^E(qz)),
 
-from W(0) = 0, W(z > 0) = ∞ after the last step. W is convex and never falls with z (`sharper.control` proves both), so
+from W(0) = 0, W(z > 0) = ∞ after the last step. W is convex and never falls with z (`sharper.programme` proves both):
 a chord between grid points lies above it and a tangent below: `_Above` follows one policy, `_Below` keeps tangents.
 """
 

@@ -271,12 +271,12 @@ def _room(left: Expr) -> Theorem:
 
 
 def chances(left: Expr) -> tuple[Theorem, Theorem]:
-    """0 ≤ b/(n − (N − left − 1)b) ≤ 1: the chance of a hit with left + 1 batches to come, if there was none before."""
+    """0 < b/(n − (N − left − 1)b) ≤ 1: the chance of a hit with left + 1 batches to come, if there was none before."""
     taken, room = 1 - (N - left - 1) * CHANCE, _room(left)
     inverse, chance = (substitute(kernel.positive(each), {x_2: taken}, room) for each in (1 / x_2, CHANCE / x_2))
     terms = (inverse, 1 / n, places()), (inverse, CHANCE * left)
     most = combine(CHANCE / taken, S.One, *terms, nonzero=[room])
-    return kernel.loosen(chance), kernel.loosen(most)
+    return chance, kernel.loosen(most)
 
 
 def _used_step(epochs: Expr, left: Expr, later: Theorem | None) -> Theorem:

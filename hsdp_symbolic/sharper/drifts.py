@@ -57,7 +57,7 @@ class Units:
         """The noise of the step hides `shift` ≥ 0 units, which leaves what `left` says is not negative: `after`."""
         size = shift if isinstance(shift, Theorem) else kernel.positive(shift)
         away = maps.proposition.distance  # type: ignore[attr-defined]
-        taken = self.unit * size.proposition.right  # type: ignore[attr-defined]
+        taken = self.unit * size.proposition.right  # type: ignore[union-attr]
         known = (*self.nonzero, *nonzero)
         room = combine(taken, away, (self.unit, left), nonzero=known)
         not_negative = combine(S.Zero, taken, (self.unit, size), nonzero=known)

@@ -16,6 +16,7 @@ from sympy import Expr, Max, S
 
 from ..display import Dot, Over, times
 from ..paper.descents import ANY, ORDER, STRONGLY_CONVEX, by_contraction
+from ..paper.draws import BATCHES
 from ..proof import kernel
 from ..proof.facts.drift import Added, Drift, drift_adds
 from ..proof.kernel import Theorem, apply, assume, cancel, combine, cut, rewrite, substitute
@@ -25,7 +26,6 @@ from ..statement import Statement
 from ..symbols import S_g, alpha, b, cost_1, cost_2, drifted, eta, i, q, removed, rho0, s, sigma, steps, z
 from .drifts import Units
 
-BATCHES = "the indices in each batch do not depend on the records, so that both datasets can be given the same"
 WHERE = "not in the paper; after Bok, Su & Altschuler 2024"
 
 

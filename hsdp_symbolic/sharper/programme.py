@@ -1,20 +1,20 @@
 """W, the value of the dynamic programme of `control`, never falls with the distance and is convex in it.
 
-`functions.shift_programme` brackets W by chords and tangents, and stops early, because of that. Both are proved backwards
-from the last step: W in a state is a log-mixture of E(y) = min over 0 ≤ z' ≤ y of c(y − z')² + W'(z'), where W' belongs to
-the state after the step.
+`functions.shift_programme` brackets W by chords and tangents, and stops early, because of that. Both are proved
+backwards from the last step: W in a state is a log-mixture of E(y) = min over 0 ≤ z' ≤ y of c(y − z')² + W'(z'),
+where W' belongs to the state after the step.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
 from sympy import Expr, Integer, Lambda, S, diff, exp, log
 
 from ..functions.log_mix import LogMix
 from ..functions.shift_control import Kept, ShiftValue
-from ..paper.descents import ORDER
+from ..paper.descents import ORDER, below_one
 from ..paper.draws import CHANCE, shares
 from ..paper.mixtures import inside
 from ..proof import kernel
@@ -30,9 +30,10 @@ from ..proof.facts.control import (
 )
 from ..proof.facts.mixtures import convex_on_segment
 from ..proof.kernel import Fact, Theorem, apply, assume, cancel, chain, combine, cut, rewrite, substitute
-from ..proof.propositions import AtMost, Equal, Proposition
+from ..proof.propositions import AtMost, Equal, Less, Proposition
 from ..proof.search import given, induct
 from ..symbols import (
+    D,
     N,
     Y,
     a,
@@ -57,6 +58,7 @@ from ..symbols import (
     start,
     value_at,
     weight,
+    x_1,
     x_i,
     y,
     z,
@@ -106,7 +108,7 @@ Later = tuple[Theorem, Theorem] | None
 
 
 def rising_choice(control: Control, value: ShiftValue, later: Later) -> Theorem:
-    """E(z) ≤ E(z₂) for z ≤ z₂: with the same z' it costs more to hide from farther away, and z' beyond z is no better."""
+    """E(z) ≤ E(z₂) for z ≤ z₂: with the same z' it costs more from farther away, and z' beyond z is no better."""
     order, cost = assume(AtMost(z, z_2)), _cost_positive(value.args[0])
     near, far = value.after(z), value.after(z_2)
     if later is None:
@@ -166,7 +168,8 @@ def rising_mixture() -> Theorem:
     more = combine(*sums, (low, steps[0]), (high, steps[1]))
     positive = [substitute(inside(exp(one), exp(other)), {along: Y}) for one, other in ((x_i, y), (g_i, a))]
     found = kernel.monotone(log(mu_1), mu_1, more, *positive)
-    ends = [cancel(LogMix(Y, one, other), log(total)) for (one, other), total in zip(((x_i, y), (g_i, a)), sums, strict=True)]
+    mixed = LogMix(Y, x_i, y), LogMix(Y, g_i, a)
+    ends = [cancel(one, log(total)) for one, total in zip(mixed, sums, strict=True)]
     return chain(ends[0], found, kernel.swap(ends[1]))
 
 
@@ -174,16 +177,12 @@ def rising_mixture() -> Theorem:
 def convex_mixture() -> Theorem:
     """It is convex in x and y together (Hölder): its second derivative along a segment is p(1−p)·e^x·e^y·(…)²/(…)²."""
     first, second = along * x_i + (1 - along) * g_i, along * y + (1 - along) * a
-    total = Y * exp(first) + (1 - Y) * exp(second)
-    low, high = map(assume, _IS_CHANCE)
-    positive = substitute(inside(exp(x_i), exp(y)), {along: Y})
-    positive = substitute(positive, {x_i: first, y: second})
-    inverse = substitute(kernel.positive(mu_1**-2), {mu_1: total}, positive)
+    total = x_1 * exp(first) + D * exp(second)  # so written, it is seen to be positive
     slopes = ((x_i - g_i) - (y - a)) ** 2
-    curved = combine(
-        S.Zero, diff(log(total), along, 2), (low, high, exp(first + second), slopes, inverse), nonzero=[positive]
-    )
+    curved = combine(S.Zero, diff(log(total), along, 2), (x_1 * D * exp(first + second) / total**2, slopes))
     found = apply(convex_on_segment, curved, *_weights(), put={value_at: Lambda(along, log(total))})
+    low, high = assume(Less(S.Zero, Y)), assume(_IS_CHANCE[1])
+    found = substitute(found, {x_1: Y, D: 1 - Y}, low, combine(S.Zero, 1 - Y, (S.One, high)))
     ends = found.proposition
     left = cancel(LogMix(Y, _mixed(x_i, g_i), _mixed(y, a)), ends.left)  # type: ignore[attr-defined]
     right = cancel(ends.right, _mixed(LogMix(Y, x_i, y), LogMix(Y, g_i, a)))  # type: ignore[attr-defined]
@@ -259,6 +258,11 @@ def _ends(convex: Theorem) -> tuple[Expr, Expr]:
     return right.subs(weight, 1), right.subs(weight, 0)
 
 
+def _chances(control: Control, left: Expr) -> tuple[Theorem, Theorem]:
+    """0 < chance of a hit ≤ 1, with left + 1 batches to come."""
+    return (kernel.positive(CHANCE), shares()[1]) if control is AFRESH else chances(left)
+
+
 def _step(way: Rising, control: Control, epochs: Expr, left: Expr, later: tuple[Later, Later], fresh: bool) -> Theorem:
     """What holds of W one step before it holds after a hit (or in a pass that has used the record) and after a miss."""
     value = control.value(epochs, left, Integer(0), z)
@@ -268,7 +272,7 @@ def _step(way: Rising, control: Control, epochs: Expr, left: Expr, later: tuple[
     else:
         missed = control.value(epochs, left, Integer(1), z)
         meaning = kernel.unfold(missed, 2)
-        weights = shares() if control is AFRESH else chances(left)
+        weights = _chances(control, left)
         parts = way.choice(control, value, later[0], S.One), way.choice(control, missed, later[1], S.Zero)
         found = way.mixture(meaning.proposition.left.chance, weights, *parts)  # type: ignore[attr-defined]
     here = meaning.proposition.left  # type: ignore[attr-defined]
@@ -280,7 +284,7 @@ def _step(way: Rising, control: Control, epochs: Expr, left: Expr, later: tuple[
 
 @cache
 def _steps(way: Rising) -> tuple[Theorem, Theorem]:
-    """One step before j batches and `split` passes, at least one of either, in a pass that has used the record or not."""
+    """One step before j batches and `split` passes, not both 0, in a pass that has used the record or not."""
     to_come = assume(AtMost(S.One, split + j))
     used, fresh = ((assume(_claim(way, ANEW, split, j, each)), to_come) for each in (0, 1))
     return _step(way, ANEW, split, j, (used, used), False), _step(way, ANEW, split, j, (used, fresh), True)
@@ -302,8 +306,8 @@ def _next_pass(way: Rising, control: Control, before: Theorem, fresh: int) -> Th
     return apply(way.fact, way.read(found, meaning), put=dict(zip(_NAMES, names, strict=True)))
 
 
-def _pass(way: Rising, epochs: Expr, used: Theorem | None, fresh: Theorem | None) -> Theorem:
-    """What holds of W at the start of a pass, from what holds at its end."""
+def _pass(way: Rising, epochs: Expr, used: Theorem | None, fresh: Theorem | None) -> tuple[Theorem, Theorem]:
+    """What holds of W with j ≥ 1 batches of a pass to come, the record used or not, from what holds at its end."""
     one = assume(AtMost(S.One, j))
     to_come = combine(S.One, epochs + j, (S.One, one), (epochs,))
     lemmas = [substitute(each, {split: epochs}) for each in _steps(way)]
@@ -321,16 +325,22 @@ def _pass(way: Rising, epochs: Expr, used: Theorem | None, fresh: Theorem | None
     all_fresh = induct(
         j, 1, lambda left: _claim(way, ANEW, epochs, left, 1), first(1), lambda here: before(1, all_used, here)
     )
-    return cut(substitute(all_fresh, {j: N}), combine(S.One, N, (N - 1,)))
+    return all_used, all_fresh
+
+
+def _at_start(fresh: Theorem) -> Theorem:
+    """What holds for j ≥ 1 batches to come holds for N."""
+    return cut(substitute(fresh, {j: N}), combine(S.One, N, (N - 1,)))
 
 
 def reshuffled(way: Rising) -> Theorem:
     """What holds of W with k passes after this one, each in a fresh order."""
 
     def step(so_far: Theorem) -> Theorem:
-        return _pass(way, k + 1, *(_next_pass(way, ANEW, so_far, each) for each in (0, 1)))
+        return _at_start(_pass(way, k + 1, *(_next_pass(way, ANEW, so_far, each) for each in (0, 1)))[1])
 
-    found = induct(k, 0, lambda epochs: _claim(way, ANEW, epochs, N, 1), _pass(way, Integer(0), None, None), step)
+    base = _at_start(_pass(way, Integer(0), None, None)[1])
+    found = induct(k, 0, lambda epochs: _claim(way, ANEW, epochs, N, 1), base, step)
     return kernel.named(found, way.name)
 
 
@@ -350,8 +360,94 @@ def drawn(way: Rising) -> Theorem:
 RISING, CONVEX = Rising(), Convex()
 
 
-def named() -> Iterator[tuple[str, Theorem]]:
+# --- Longer runs ----------------------------------------------------------------------------------------------------
+
+
+@cache
+def farthest() -> Theorem:
+    """No distance exceeds 1/(1 − q): if z does not, neither does qz + 1."""
+    below = below_one()
+    limit = 1 / (1 - q)
+    found = combine(q * z + 1, limit, (q, assume(AtMost(z, limit))), nonzero=[below])
+    return kernel.named(found, "no distance is farther")
+
+
+def _no_less(state: ShiftValue, away: Expr, rises: Theorem, so_far: Theorem) -> Theorem:
+    """x ≤ E(y), from x ≤ W(0) after the step (`so_far`) and W never falling (`rises`)."""
+    kept = Kept(*state.args[:-1], away)
+    more = apply(at_no_less, rises, kernel.loosen(kernel.positive(kept)))
+    low = so_far.proposition.left  # type: ignore[attr-defined]
+    cost = _cost_positive(state.args[0])
+    return kernel.loosen(combine(low, state.after(away), (S.One, so_far), (S.One, more), (cost, (away - kept) ** 2)))
+
+
+def _step_no_less(
+    control: Control, epochs: Expr, left: Expr, rises: Sequence[Theorem], so_far: Sequence[Theorem]
+) -> Theorem:
+    """x ≤ W(0) one step before, of a pass that has used the record (one theorem each) or has not (two)."""
+    states = [control.value(epochs, left, fresh, z) for fresh in (Integer(0), Integer(1))]
+    if len(rises) == 1:
+        found = _no_less(states[0], S.Zero, rises[0], so_far[0])
+        return chain(found, kernel.swap(substitute(kernel.unfold(states[0], 3), {z: S.Zero})))
+    meaning = substitute(kernel.unfold(states[1], 2), {z: S.Zero})
+    parts = zip(states, (S.One, S.Zero), rises, so_far, strict=True)
+    ends = [_no_less(state, away, up, low) for state, away, up, low in parts]
+    low = ends[0].proposition.left  # type: ignore[attr-defined]
+    weights = _chances(control, left)
+    mixed = RISING.mixture(meaning.proposition.left.chance, weights, *ends)  # type: ignore[attr-defined]
+    alone = substitute(cancel(x_i, LogMix(Y, x_i, x_i)), {x_i: low, Y: meaning.proposition.left.chance})  # type: ignore[attr-defined]
+    return chain(alone, mixed, kernel.swap(meaning))
+
+
+@cache
+def longer_drawn() -> Theorem:
+    """One more draw costs no less: what it pays is at least 0, and W at the distance it leaves is at least W(0)."""
+    before = drawn(RISING)
+    rises = [_next_pass(RISING, AFRESH, before, each) for each in (0, 1)]
+    first = [_end_of_pass(AFRESH, each) for each in (0, 1)]
+    return kernel.named(_step_no_less(AFRESH, k + 1, Integer(0), rises, first), "a longer run costs no less")
+
+
+def _end_of_pass(control: Control, fresh: int) -> Theorem:
+    """W(0) with k passes to come is at most what it is at the end of the pass before."""
+    meaning = kernel.unfold(control.value(k, Integer(0), Integer(fresh), S.Zero), 0)
+    return kernel.loosen(kernel.swap(meaning))
+
+
+@cache
+def longer_reshuffled() -> Theorem:
+    """One more pass costs no less."""
+    before = reshuffled(RISING)
+    ends = [_next_pass(RISING, ANEW, before, each) for each in (0, 1)]
+    used, fresh = _pass(RISING, k + 1, *ends)
+    first = [_end_of_pass(ANEW, each) for each in (0, 1)]
+    low = first[0].proposition.left  # type: ignore[attr-defined]
+
+    def claim(state: int) -> Callable[[Expr], Proposition]:
+        return lambda left: AtMost(low, ANEW.value(k + 1, left, Integer(state), S.Zero))
+
+    all_used = induct(
+        j,
+        1,
+        claim(0),
+        _step_no_less(ANEW, k + 1, Integer(0), ends[:1], first[:1]),
+        lambda here: _step_no_less(ANEW, k + 1, j, [used], [here]),
+    )
+    all_fresh = induct(
+        j,
+        1,
+        claim(1),
+        _step_no_less(ANEW, k + 1, Integer(0), ends, first),
+        lambda here: _step_no_less(ANEW, k + 1, j, [used, fresh], [all_used, here]),
+    )
+    return kernel.named(_at_start(all_fresh), "a longer run costs no less")
+
+
+def relied_on() -> Iterator[tuple[str, Theorem]]:
     """What brackets of the dynamic programme rely on."""
     for way in (RISING, CONVEX):
         yield f"{way.name}: drawn afresh", drawn(way)
         yield f"{way.name}: reshuffled", reshuffled(way)
+    yield "a longer run costs no less: drawn afresh", longer_drawn()
+    yield "a longer run costs no less: reshuffled", longer_reshuffled()
+    yield "no distance is farther than 1/(1 − q)", farthest()

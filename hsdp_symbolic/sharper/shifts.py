@@ -32,6 +32,7 @@ from ..paper.descents import (
     losses_assumed,
 )
 from ..paper.fixed_order import STEP_COST, at_order, remaining, remaining_positive
+from ..paper.fixed_order import convex as convexsmooth
 from ..paper.mixtures import over_places
 from ..paper.shuffle import SHUFFLED
 from ..proof import kernel
@@ -39,29 +40,30 @@ from ..proof.kernel import Theorem, assume, cancel, combine, cut, rewrite, subst
 from ..proof.propositions import AtMost, From, Renyi
 from ..proof.search import claimed, equal_bound, given, positive_from_one, short
 from ..statement import Statement
-from ..symbols import D, K, N, P_t, a_t, alpha, b, ell, g, i, j0, q, rho0, sigma2, whole, x_2
+from ..symbols import D, K, N, P_t, a_t, alpha, b, ell, g, i, j, j0, q, rho0, sigma2, w, whole, x_2, z_2
 from .cycle import at_use, first_squares, largest_rate, last_squares, spent, steered, units
+from .least import at_the_end
 from .pattern import WHERE
 
-_AT = {g: CyclicShifts(q, N, K, whole).edges()[0], D: CyclicShifts(q, N, K, whole).edges()[1]} | {
+AT = {g: CyclicShifts(q, N, K, whole).edges()[0], D: CyclicShifts(q, N, K, whole).edges()[1]} | {
     x_2: last_squares(q, whole),
     P_t: q ** (N * (K - 1)),
 }
 """What stands for slope g and length D of the first edge, in units of the second, for the squared weights x_2 of the
 last steps, of which there are `whole`, and for what is left, P_t, of a first hit when the last one comes."""
-_LARGEST, _FIRST = g * P_t / x_2, D * x_2 / P_t**2
+LARGEST, FIRST = g * P_t / x_2, D * x_2 / P_t**2
 """In these letters: the largest rate, and the squared weights of the steps up to the last use."""
-_SPENT = a_t**2 * _FIRST + (1 + P_t * _FIRST * (_LARGEST - a_t)) ** 2 / x_2
-_CHORD = P_t / x_2 * (1 + g * D) / (1 + D)
+SPENT = a_t**2 * FIRST + (1 + P_t * FIRST * (LARGEST - a_t)) ** 2 / x_2
+CHORD = P_t / x_2 * (1 + g * D) / (1 + D)
 """The rate of the chord."""
 
 
 def _there(theorem: Theorem) -> Theorem:
     """A theorem about these letters, as one about the run."""
-    return substitute(substitute(theorem, _AT), {whole: N - j0}, remaining())
+    return substitute(substitute(theorem, AT), {whole: N - j0}, remaining())
 
 
-def _written_out(case: Theorem) -> Theorem:
+def written_out(case: Theorem) -> Theorem:
     """`Pooled` without a maximum: the first edge is the less steep one (g ≤ 1), or it is not (1 ≤ g)."""
     edges_stay = case.proposition.right == 1  # type: ignore[attr-defined]
     kink = combine(S.Zero, 1 - g, (S.One, case)) if edges_stay else combine(1 - g, S.Zero, (S.One, case))
@@ -73,16 +75,16 @@ def _steered_in_letters() -> Theorem:
     """The copy meets the first run, at any rate that is slow enough; Σa² in terms of slope and length."""
     known = units(q).nonzero
     found = steered(q)
-    for old, new in ((q * at_use(q, K - 1), P_t * _FIRST * (_LARGEST - a_t)), (first_squares(q), _FIRST)):
-        equal = cancel(old, new.subs(_AT, simultaneous=True), *known)
+    for old, new in ((q * at_use(q, K - 1), P_t * FIRST * (LARGEST - a_t)), (first_squares(q), FIRST)):
+        equal = cancel(old, new.subs(AT, simultaneous=True), *known)
         found = rewrite(found, substitute(equal, {whole: N - j0}, remaining()))
     return found
 
 
 def _at_rate(rate: Expr, slow: Theorem, case: Theorem) -> Theorem:
     """The copy meets the first run for Σa² = `CyclicShifts`, in one of the two cases."""
-    form = _written_out(case)
-    least = cancel(_SPENT.subs(a_t, rate), Pooled(g, D) / x_2, by=[form])
+    form = written_out(case)
+    least = cancel(SPENT.subs(a_t, rate), Pooled(g, D) / x_2, by=[form])
     positive = _there(kernel.positive(rate))
     there = positive.proposition.right  # type: ignore[attr-defined]
     found = cut(substitute(_steered_in_letters(), {a_t: there}, positive), _there(slow))
@@ -94,9 +96,55 @@ def _at_rate(rate: Expr, slow: Theorem, case: Theorem) -> Theorem:
 def cyclic_steered() -> Theorem:
     """The copy meets the first run for Σa² = `CyclicShifts`: two edges, or their chord if the first is steeper."""
     less, more = assume(AtMost(g, S.One)), assume(AtMost(S.One, g))
-    slower = combine(_CHORD, _LARGEST, (P_t / x_2 / (1 + D), more))
-    two_edges = _at_rate(_LARGEST, combine(_LARGEST, _LARGEST), less)
-    return kernel.named(kernel.cases(two_edges, _at_rate(_CHORD, slower, more)), "the best shifts")
+    slower = combine(CHORD, LARGEST, (P_t / x_2 / (1 + D), more))
+    two_edges = _at_rate(LARGEST, combine(LARGEST, LARGEST), less)
+    return kernel.named(kernel.cases(two_edges, _at_rate(CHORD, slower, more)), "the best shifts")
+
+
+_LEAST = 2 * w * LARGEST * FIRST - w**2 * FIRST + 2 * z_2 - z_2**2 * x_2
+"""What any shifts spend, at prices that belong to a rate w up to the last use and z_2 from there on."""
+
+
+@cache
+def _least_in_letters() -> Theorem:
+    """What any shifts spend, in terms of slope and length."""
+    found = at_the_end(q)
+    hits = GeometricSum(q**-N, K - 1)
+    for old, new in ((hits, LARGEST * FIRST), (first_squares(q), FIRST)):
+        equal = cancel(old, new.subs(AT, simultaneous=True), *units(q).nonzero)
+        found = rewrite(found, substitute(equal, {whole: N - j0}, remaining()))
+    return found
+
+
+def _least_at(rates: tuple[Expr, Expr], rise: Theorem, case: Theorem) -> Theorem:
+    """No shifts spend less than `CyclicShifts`, in one of the two cases; `rise` says that prices do not fall."""
+    form = written_out(case)
+    least = cancel(_LEAST.subs({w: rates[0], z_2: rates[1]}, simultaneous=True), Pooled(g, D) / x_2, by=[form])
+    positive = [_there(kernel.positive(each)) for each in rates]
+    put = dict(zip((w, z_2), (each.proposition.right for each in positive), strict=True))  # type: ignore[attr-defined]
+    found = cut(substitute(_least_in_letters(), put, *positive), _there(rise))
+    pooled = rewrite(found, _there(least))
+    return equal_bound(pooled, least_spent(), some_left(), by=[kernel.unfold(least_spent(), 0)])
+
+
+@cache
+def cyclic_least() -> Theorem:
+    """No shifts that leave nothing spend less than `CyclicShifts`."""
+    less, more = assume(AtMost(g, S.One)), assume(AtMost(S.One, g))
+    two_edges = _least_at((LARGEST, 1 / x_2), combine(LARGEST / P_t, 1 / x_2, (1 / x_2, less)), less)
+    same = combine(CHORD / P_t, CHORD / P_t)
+    chord = _least_at((CHORD, CHORD / P_t), same, more)
+    return kernel.named(kernel.cases(two_edges, chord), "no shifts spend less")
+
+
+@cache
+def convex_least() -> Theorem:
+    """No shifts that leave nothing spend less than (K − 1)/N + 1/(N − j0), if nothing contracts."""
+    inverse = substitute(kernel.positive(1 / whole), {whole: N - j0}, remaining())
+    rates = {w: 1 / N, z_2: 1 / (N - j0)}
+    rise = combine(*rates.values(), (j0 / N, inverse), nonzero=[remaining_positive()])
+    found = cut(substitute(at_the_end(S.One), rates, inverse), kernel.loosen(rise))
+    return kernel.named(equal_bound(found, (K - 1) / N + 1 / (N - j0), remaining_positive()), "no shifts spend less")
 
 
 @cache
@@ -116,6 +164,11 @@ def _shown(at: Expr) -> tuple[Expr, tuple[tuple[str, Expr], ...]]:
     names = {"g": slope, r"\ell": length}
     shown = Dot(STEP_COST, Over(Pooled(*(Named(Str(name), value) for name, value in names.items())), last))
     return shown, (*names.items(), (r"\Phi(g, \ell)", Over(*fraction(Pooled(g, ell).closed()))))
+
+
+def chord(left: Expr = j) -> tuple[Expr, Expr]:
+    """Rise and length of the chord, in units of the last hit and its square; Σa² is rise²/length if pooled."""
+    return GeometricSum(q**N, K), q ** (2 - 2 * left) * GeometricSum(q**2, N * (K - 1) + left)
 
 
 def least_spent() -> Expr:
@@ -182,6 +235,12 @@ def convex() -> Statement:
         printed_with=lambda: [remaining_positive()],
         hypotheses=relations,
     )
+
+
+@cache
+def convex_as_in_the_paper() -> Theorem:
+    """The bound of `shift:convex` is that of thm:convexsmooth."""
+    return kernel.named(cancel(convex().expr, convexsmooth().expr, remaining_positive()), "the bound of the paper")
 
 
 @cache

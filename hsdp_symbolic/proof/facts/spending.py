@@ -41,6 +41,19 @@ class Spent(Proposition):
     words = "after {steps} steps shifts that leave z have spent at least {least} − {price}·z"
 
 
+@dataclass(frozen=True)
+class LeastSpent(Proposition):
+    """Any shifts that leave nothing after so many steps have spent Σa² ≥ `least`."""
+
+    batches: Batches | Anything
+    factor: Expr
+    steps: Expr
+    least: Expr
+    value_at = "least"
+    relation = ">="
+    words = "shifts that leave nothing after {steps} steps have spent at least {least}"
+
+
 nothing_spent = Fact(
     "nothing_spent",
     "",
@@ -85,4 +98,11 @@ in_its_batch = Fact(
     (AtMost(S.Zero, place), AtMost(place, count - 1)),
     UsedAt(InOrder(count, place), count * epoch + place),
     "in every epoch the record's own batch holds it",
+)
+nothing_left = Fact(
+    "nothing_left",
+    "",
+    (Spent(BATCHES, factor, steps, _BEFORE, cost_1),),
+    LeastSpent(BATCHES, factor, steps, cost_1),
+    "z = 0",
 )
