@@ -28,5 +28,10 @@ def after_use(before: Expr) -> Expr:
 
 
 def mechanism(size: Expr, variance: Expr = 2 * eta * sigma2) -> Expr:
-    """R_α over α of one update with the record, from a point: Gaussians of this variance, ηS_g/size apart."""
-    return gaussian.renyi().subs({a: eta * S_g / size, v: variance}, simultaneous=True) / alpha
+    """R_α over α of one update with the record, from a point, from its definition: Gaussians ηS_g/size apart."""
+    return gaussian_divergence(eta * S_g / size, variance) / alpha
+
+
+def gaussian_divergence(shift: Expr, variance: Expr) -> Expr:
+    """R_α of two Gaussians of this variance that are so far apart, from its definition: log of the moment over α − 1."""
+    return gaussian.log_moment().subs({a: shift, v: variance}, simultaneous=True) / (alpha - 1)

@@ -13,7 +13,6 @@ from hsdp_symbolic.functions.geometric import GeometricSum
 from hsdp_symbolic.paper.descents import ANY, contraction
 from hsdp_symbolic.paper.fixed_order import epochs_split, first_term, half
 from hsdp_symbolic.proof.checks import AtPoint, Certificate, Cited, Identity, Induction, Limit
-from hsdp_symbolic.proof.search import given, power_below_one
 from hsdp_symbolic.proof.tree import Proved
 from hsdp_symbolic.symbols import (
     ABBREVIATIONS,
@@ -52,7 +51,7 @@ from hsdp_symbolic.symbols import (
 )
 
 from ..claim import Claim, Group, Note
-from ..formulas import after_shared, mechanism, noisy_step
+from ..formulas import after_shared, gaussian_divergence, mechanism, noisy_step
 
 CONVEX, STRONGLY = "lem:LSIseq_convex", "lem:LSIseq_stronglyconvex"
 THEOREM, CONVEX_THEOREM, FIRST = "thm:strconvexsmooth", "thm:convexsmooth", "eqn:proof_strongly_convex_first_epoch"
@@ -181,9 +180,7 @@ def _sequences() -> list[Claim]:
                 label=label,
                 where=place,
                 says=f"1/c_k^(j+1) = {'(1−ηλ)²' if factor != 1 else '1'}/c_k^j + 2ησ², for the lemma's closed form",
-                printed=Identity(
-                    noisy_step(1 / _constant(label, k, j), factor, eta), 1 / _constant(label, k, j + 1), where
-                ),
+                printed=Identity(noisy_step(1 / _constant(label, k, j), factor, eta), 1 / _constant(label, k, j + 1)),
                 items=(one,),
             ),
             Claim(
@@ -199,7 +196,7 @@ def _sequences() -> list[Claim]:
                 label=label,
                 where=place,
                 says="with c_0^0 = ∞ only the noise of k·n/b + j updates is left: the lemma's 1/c_k^j",
-                printed=Limit(after.subs(i, k * N + j), V0, Integer(0), 1 / statement(label).expr),
+                printed=Limit(after.subs(i, k * N + j), V0, Integer(0), 1 / statement(label).expr, where),
                 items=(started, "D.3/display-1") if factor == 1 else (started,),
             ),
             Claim(
@@ -223,9 +220,7 @@ def _sequences() -> list[Claim]:
             where="Appendix D.3, line 1160 (and D.5, line 1266)",
             says="c_k^j = 1/(2ησ²·Σ_(s<k·n/b+j) q^(2s)) for all k, j ≥ 0 (so the sum is never 0)",
             printed=AtPoint(_powers(0 * N + Integer(0)), Integer(0), Gt, "k = j = 0: the sum has no terms"),
-            corrected=Induction(
-                constant, i, 0, 1 / (2 * eta * sigma2), Y, 1 / noisy_step(1 / Y, q, eta), where=CONTRACTS
-            ),
+            corrected=Induction(constant, i, 0, 1 / (2 * eta * sigma2), Y, 1 / noisy_step(1 / Y, q, eta)),
             correction="for k·n/b + j = i + 1 ≥ 1; at k = j = 0 it is 1/0, which only the convex lemma defines (as ∞)",
             items=("D.3/display-5", "D.5/display-3"),
             consequence="text",
@@ -246,7 +241,7 @@ def _convex() -> list[Claim]:
     # Feldman et al.: losses are L-Lipschitz, an update's noise has variance η²σ_F² = 2ησ² in each coordinate, and the
     # distance 2ηL is spread evenly over the updates from that on input t (an unused letter here) to that on input n.
     count = n + 1 - t
-    shifts = alpha / (2 * (2 * eta * sigma**2)) * count * (2 * eta * L / count) ** 2
+    shifts = count * gaussian_divergence(2 * eta * L / count, 2 * eta * sigma**2)
     alone = _spelled(theorem.subs({N: n, K: 1, j0: t - 1}, simultaneous=True)).subs(b, 1)
     return [
         Claim(
@@ -301,7 +296,7 @@ def _convex() -> list[Claim]:
             says="for K = 1, b = 1 it is Theorem 23 of Feldman et al. (L = S_g/2, their noise variance 2σ²/η)",
             printed=Cited(
                 "Feldman, Mironov, Talwar & Thakurta 2018, Theorem 23: 2αL²/(σ_F²(n+1−t)) for input t",
-                Identity(shifts.subs(L, S_g / 2), alone, (t < n + 1,)),
+                Identity(shifts.subs(L, S_g / 2), alone, (*ORDER, t < n + 1)),
             ),
             items=("D.4/sentence-7",),
         ),
@@ -347,7 +342,7 @@ def _recursion() -> list[Claim]:
             where="Appendix D.5, line 1273, second case",
             says="a batch without the record multiplies ε/α by q²·Σ_(s<k·n/b+j) q^(2s)/Σ_(s≤k·n/b+j) q^(2s) "
             "(k·n/b + j = i + 1 ≥ 1)",
-            printed=Identity(shared, Y * q**2 * _powers(i + 1) / _powers(i + 2), CONTRACTS),
+            printed=Identity(shared, Y * q**2 * _powers(i + 1) / _powers(i + 2)),
             items=("D.5/sentence-5", "D.5/display-5"),
         ),
         Claim(
@@ -363,9 +358,7 @@ def _recursion() -> list[Claim]:
             label=FIRST,
             where="Appendix D.5, lines 1287 and 1288",
             says="the product over j' = 1, …, j−1 telescopes to q^(2(j−1))/Σ_(s<j) q^(2s), j = i + 1",
-            printed=Induction(
-                _printed_first(i + 1) / alpha, i, 0, _record(), Y, shared, where=(*CONTRACTS, *ORDER)
-            ),
+            printed=Induction(_printed_first(i + 1) / alpha, i, 0, _record(), Y, shared, where=ORDER),
             items=("D.5/sentence-6", "D.5/display-7", "D.5/display-8"),
         ),
         Claim(
@@ -462,7 +455,7 @@ def _halves() -> list[Claim]:
             where="Appendix D.5, line 1312",
             says="the product runs over j' = m, …, n/b−1, its factors are written with j",
             printed=Identity(ratio ** (N - m), _kept(N - m), CONTRACTS),
-            corrected=Induction(_kept(i), i, 0, Integer(1), Y, Y * ratio.subs(j, m + i), where=CONTRACTS),
+            corrected=Induction(_kept(i), i, 0, Integer(1), Y, Y * ratio.subs(j, m + i)),
             correction="the factors are those at j'; that of i of them, for i = N − m, is q^(2(N−m))·G(m)/G(N), counted "
             "from epoch 0",
             items=("D.5/display-12",),
@@ -474,7 +467,7 @@ def _halves() -> list[Claim]:
             where="Appendix D.5, line 1316",
             says="the order after the maps of i updates in a row, each with its own c_k^j: 1 + (α−1)·(product so far); "
             "each multiplies what exceeds 1, so whether one starts at j = n/b−1 does not matter",
-            printed=Induction(order, i, 0, alpha, Y, 1 + (Y - 1) / growth, where=CONTRACTS),
+            printed=Induction(order, i, 0, alpha, Y, 1 + (Y - 1) / growth),
             items=("D.5/sentence-11", "D.5/sentence-12"),
         ),
     ]
@@ -558,7 +551,6 @@ def _result() -> list[Claim]:
     theorem = statement(THEOREM).expr.subs(terms).subs(N, m + m_rest)
     printed = A_epoch * (1 - q ** (2 * (K - 1) * m_rest)) / (1 - q ** (2 * m_rest)) + p1
     other = 1 + alpha_minus_1
-    below = (power_below_one(q**2, m_rest, square),)
     return [
         Claim(
             id="D.5/sentence-17:orders",
@@ -573,7 +565,7 @@ def _result() -> list[Claim]:
             label=THEOREM,
             where="Appendix D.5, lines 1246, 1338, 1347 and 1348",
             says="ε_0^m·(1 − q^(2(K−1)(n/b−m)))/(1 − q^(2(n/b−m))) + ε_0^(n/b−j0) is the theorem's bound",
-            printed=Identity(theorem, printed, (*CONTRACTS, *below)),
+            printed=Identity(theorem, printed, (q ** (2 * m_rest) < 1,)),
             items=("D.5/display-1", "D.5/display-17", "D.5/display-18", "D.5/display-19"),
         ),
         Claim(
