@@ -222,3 +222,6 @@ TEX |= {
     whole: "r",
 }
 FUNCTIONS_TEX |= {value_at: "e"}
+
+# By how much a number that counts grows.
+more = Symbol("more", integer=True, nonnegative=True)

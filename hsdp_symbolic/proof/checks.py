@@ -1,4 +1,4 @@
-"""The checks a derivation is made of; each can fail.
+"""The checks that claims are made of; each can fail, and what it proves is a theorem of the kernel.
 
 A check states something as SymPy objects, `verify()` says by which method it holds and over which scope,
 and `mutants()` yields wrong versions of itself that `verify()` must not prove: its negative control.
@@ -6,36 +6,29 @@ and `mutants()` yields wrong versions of itself that `verify()` must not prove: 
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from enum import StrEnum
+import random
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 
 from sympy import (
+    Derivative,
     Eq,
     Expr,
     Ge,
     Gt,
+    Integer,
     Integral,
     Lambda,
     Le,
     Lt,
-    Poly,
-    PolynomialError,
-    Pow,
     Rational,
-    S,
     Symbol,
     binomial,
-    cancel,
-    combsimp,
     factorial,
-    fraction,
-    limit,
     pdsolve,
     rsolve,
-    together,
 )
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
@@ -45,90 +38,144 @@ from ..errors import HsdpError
 from ..evaluate.enclosure import Enclosure, enclose
 from ..evaluate.program import compile_expression
 from ..functions.interface import BoundFunction
+from . import kernel
 from .algebra import close_sums, is_zero
+from .evidence import EVERYWHERE, Check, Evidence, Method, Verdict, proved, scope_of, surviving_mutants
+from .kernel import Refused, Theorem
 from .mutants import mutations
+from .propositions import Less
+from .search import given
 
 
-class Method(StrEnum):
-    """How a claim is supported, from strongest to weakest."""
-
-    THEOREM = "theorem"
-    """A theorem of the kernel (`proof.kernel`): rules, applied again."""
-    IDENTITY = "identity"
-    """A difference reduces to exactly 0."""
-    CERTIFICATE = "certificate"
-    """An inequality follows from a nonnegative combination, a positive polynomial or rules for every node."""
-    POINTS = "points"
-    """Exact arithmetic at stated points."""
-    SIMULATION = "simulation"
-    """Simulated runs, or exact laws of instances: evidence, not proof."""
-    CITED = "cited"
-    """Taken from the literature."""
+def undecided(why: str) -> Evidence:
+    """Neither proved nor refuted, and why."""
+    return Evidence(Method.THEOREM, Verdict.UNDECIDED, "", why)
 
 
-class Verdict(StrEnum):
-    """What the evidence amounts to. Only `PROVED`, `CERTIFIED` and (openly) `CONSISTENT` and `CITED` pass."""
+class FromTheorems(Check):
+    """A check that is proved by the theorems it makes, and refuted by a point where it is wrong."""
 
-    PROVED = "proved"
-    CERTIFIED = "certified"
-    """It holds at the points stated, and nothing more is claimed."""
-    CONSISTENT = "consistent"
-    """Nothing speaks against it; that is no proof."""
-    CITED = "cited"
-    """Taken from the literature, and checked only on a witness."""
-    UNDECIDED = "undecided"
-    """Neither a proof nor a counterexample was found."""
-    REFUTED = "refuted"
-    """There is an exact counterexample."""
-
-    @property
-    def passes(self) -> bool:
-        return self in (Verdict.PROVED, Verdict.CERTIFIED, Verdict.CONSISTENT, Verdict.CITED)
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """The outcome of one check: by which method, over which scope, with which result."""
-
-    method: Method
-    verdict: Verdict
-    scope: str
-    detail: str
-
-
-ALL_PARAMETERS = "all parameters"
-
-
-class Check(ABC):
-    """Something that can be verified, and whose mutants must not be."""
+    where: tuple[Relational, ...]
 
     @abstractmethod
+    def theorems(self) -> Sequence[Theorem]:
+        """What proves it; `Refused` if that does not work."""
+
+    def gap(self) -> Expr | None:
+        """A number that would be 0, or not negative, if the claim were true."""
+        return None
+
+    def is_wrong(self, gap: Enclosure) -> bool:
+        """Whether such a number shows that the claim is false."""
+        return 0 not in gap
+
     def verify(self) -> Evidence:
-        """Decide the claim; `UNDECIDED` where the method finds neither proof nor counterexample."""
+        if self.where and _can_be_sampled(self.where) and next(_points(self.where, self.where), None) is None:
+            return undecided("no values of the letters are known for which all hypotheses hold")
+        try:
+            return proved(self.theorems())
+        except Refused as why:
+            return self._refuted() or undecided(str(why))
 
-    @abstractmethod
-    def mutants(self) -> Iterator[tuple[str, Check]]:
-        """Wrong versions of this check, each with a word on what is wrong."""
+    def _refuted(self) -> Evidence | None:
+        gap = self.gap()
+        if gap is None or not _can_be_sampled([gap, *self.where]):
+            return None
+        for point in _points([gap], self.where):
+            value = _enclosed(gap.subs(point).doit())
+            if value is not None and self.is_wrong(value):
+                where = ", ".join(f"{symbol} = {x}" for symbol, x in point.items())
+                shown = value.lo if value.lo == value.hi else value
+                return Evidence(Method.POINTS, Verdict.REFUTED, where, f"right side − left side: {shown}")
+        return None
 
-    @abstractmethod
-    def formula(self) -> Relational:
-        """The claim as one SymPy relation, for printing."""
+    def without_hypotheses(self) -> Iterator[tuple[str, Check]]:
+        """Mutants that lack one hypothesis: each of them must be needed."""
+        for place, relation in enumerate(self.where):
+            rest = self.where[:place] + self.where[place + 1 :]
+            yield f"without {relation}", replace(self, where=rest)  # type: ignore[type-var]
 
 
 @dataclass(frozen=True)
-class Identity(Check):
-    """lhs = rhs for all values of the symbols; proved if the residual reduces to exactly 0."""
+class Identity(FromTheorems):
+    """lhs = rhs wherever `where` holds: strict inequalities there say that a divisor is not 0.
+
+    Both sides must be different trees, or there is nothing to prove (`Definition`). Functions and abbreviations are
+    written out `by` equalities.
+    """
+
+    lhs: Expr
+    rhs: Expr
+    where: tuple[Relational, ...] = ()
+    by: tuple[Theorem, ...] = ()
+
+    def theorems(self) -> Sequence[Theorem]:
+        if self.lhs == self.rhs:
+            raise Refused("both sides are one tree: there is nothing to prove")
+        return [equality(self.lhs, self.rhs, self.where, self.by)]
+
+    def gap(self) -> Expr:
+        return self.rhs - self.lhs
+
+    def mutants(self) -> Iterator[tuple[str, Check]]:
+        yield "off by one", replace(self, rhs=self.rhs + 1)
+        for what, rhs in mutations(self.rhs):
+            yield what, replace(self, rhs=rhs)
+        yield from self.without_hypotheses()
+
+    def formula(self) -> Relational:
+        return Eq(self.lhs, self.rhs, evaluate=False)
+
+
+def equality(lhs: Expr, rhs: Expr, where: Sequence[Relational] = (), by: Sequence[Theorem] = ()) -> Theorem:
+    """lhs = rhs, both worked out and brought to normal form; if need be, with one step of each sum written out."""
+    first, second = (kernel.work_out(side) if side.has(*_TO_WORK_OUT) else None for side in (lhs, rhs))
+    ends = [each.proposition.right if each else side for each, side in ((first, lhs), (second, rhs))]  # type: ignore[attr-defined]
+    assumed = strict(where)
+    try:
+        found = kernel.cancel(*ends, *assumed, by=by)
+    except Refused:
+        further = _unfolded(ends)
+        if not further:
+            raise
+        found = kernel.cancel(*ends, *assumed, by=[*by, *further])
+    found = kernel.chain(first, found) if first else found
+    return kernel.chain(found, kernel.swap(second)) if second else found
+
+
+_TO_WORK_OUT = (Derivative, Integral, factorial, binomial)
+
+
+def strict(where: Sequence[Relational]) -> list[Theorem]:
+    """The strict inequalities among relations, which say that something is not 0."""
+    return [each for each in map(given, where) if isinstance(each.proposition, Less)]
+
+
+def _unfolded(sides: Sequence[Expr]) -> list[Theorem]:
+    """Defining equations of functions that occur both at an index and at the next."""
+    nodes = {node for side in sides for node in side.atoms(BoundFunction)}
+    found = []
+    for node in sorted(nodes, key=str):
+        for place, (left, _) in enumerate(node.definition() if hasattr(node, "definition") else ()):
+            if left in nodes and left != node:
+                found.append(kernel.unfold(node, place))
+    return found
+
+
+@dataclass(frozen=True)
+class Definition(Check):
+    """What is printed (`lhs`) is how it is written here (`rhs`), as a tree: a name, or a way of writing."""
 
     lhs: Expr
     rhs: Expr
 
     def verify(self) -> Evidence:
-        residual = _evaluated(self.lhs) - self.rhs
-        if is_zero(residual):
-            return Evidence(Method.IDENTITY, Verdict.PROVED, ALL_PARAMETERS, "residual reduces to 0")
-        return _fails(Method.IDENTITY, residual, "the two sides differ")
+        if self.lhs == self.rhs:
+            return Evidence(Method.DEFINITION, Verdict.DEFINITION, EVERYWHERE, "written as it is printed")
+        return undecided(f"{self.lhs} is not written as {self.rhs}")
 
     def mutants(self) -> Iterator[tuple[str, Check]]:
+        yield "off by one", replace(self, rhs=self.rhs + 1)
         for what, rhs in mutations(self.rhs):
             yield what, replace(self, rhs=rhs)
 
@@ -136,20 +183,12 @@ class Identity(Check):
         return Eq(self.lhs, self.rhs, evaluate=False)
 
 
-@cache
-def _evaluated(expr: Expr) -> Expr:
-    """`expr` with integrals and factorials worked out; only in `verify`, so that derivations cost little to build."""
-    if expr.has(factorial, binomial):
-        expr = combsimp(expr)
-    return expr.doit() if expr.has(Integral) else expr
-
-
 @dataclass(frozen=True)
-class Induction(Check):
+class Induction(FromTheorems):
     """`sequence` in `index` starts at `initial` and obeys y(index + 1) = successor, for all index ≥ start.
 
-    `successor` is written with `previous` standing for y(index). Proved by the initial value and one step;
-    with `cross_check`, SymPy's own solution of the (linear, constant-coefficient) recurrence must agree too.
+    `successor` is written with `previous` standing for y(index). Proved by two theorems, the initial value and one
+    step; with `cross_check`, SymPy's own solution of the (linear, constant-coefficient) recurrence must agree too.
     """
 
     sequence: Expr
@@ -159,28 +198,31 @@ class Induction(Check):
     previous: Symbol
     successor: Expr
     cross_check: bool = False
+    where: tuple[Relational, ...] = ()
 
-    def verify(self) -> Evidence:
-        here = {self.previous: self.sequence}
-        first = self.sequence.subs(self.index, self.start) - self.initial
-        step = self.sequence.subs(self.index, self.index + 1) - self.successor.subs(here)
-        for residual, what in ((first, "initial value"), (step, "induction step")):
-            if not is_zero(residual):
-                return _fails(Method.IDENTITY, residual, f"{what} fails")
-        detail = "induction: initial value and step reduce to 0"
+    def theorems(self) -> Sequence[Theorem]:
+        first, step = (equality(left, right, self.where) for left, right in self._equations())
+        found = [first, step]
         if self.cross_check:
             solved = _solve(self.successor, self.previous, self.index, self.start, self.initial)
-            if not is_zero(solved - self.sequence):
-                return _fails(Method.IDENTITY, solved - self.sequence, "rsolve finds a different solution")
-            detail += "; rsolve agrees"
-        return Evidence(
-            Method.IDENTITY, Verdict.PROVED, f"{ALL_PARAMETERS}, every {self.index} >= {self.start}", detail
-        )
+            found.append(equality(solved, self.sequence, self.where))
+        return found
+
+    def _equations(self) -> Sequence[tuple[Expr, Expr]]:
+        """The initial value, and one step."""
+        first = self.sequence.subs(self.index, self.start), self.initial
+        step = self.sequence.subs(self.index, self.index + 1), self.successor.subs(self.previous, self.sequence)
+        return first, step
+
+    def gap(self) -> Expr | None:
+        gaps = [right - left for left, right in self._equations()]
+        return next((gap for gap in gaps if not is_zero(gap)), None)
 
     def mutants(self) -> Iterator[tuple[str, Check]]:
         yield "initial value off by one", replace(self, initial=self.initial + 1)
         for what, sequence in mutations(self.sequence):
             yield what, replace(self, sequence=sequence)
+        yield from self.without_hypotheses()
 
     def formula(self) -> Relational:
         return Eq(self.previous, self.sequence, evaluate=False)
@@ -193,95 +235,77 @@ def _solve(successor: Expr, previous: Symbol, index: Symbol, start: int, initial
     return rsolve(y(index + 1) - successor.subs(previous, y(index)), y(index), {y(start): initial})
 
 
-@dataclass(frozen=True)
-class Slack:
-    """A fact `value ≥ 0` a certificate leans on, and why it holds.
-
-    Where the value is manifestly nonnegative the certificate sees for itself; otherwise `why` must name the
-    hypothesis, definition or earlier step that gives it.
-    """
-
-    value: Expr
-    why: str
-
-    @classmethod
-    def of(cls, hypothesis: Relational) -> Slack:
-        """The slack a hypothesis of a statement provides: change the hypothesis and the certificate fails."""
-        return cls(hypothesis.gts - hypothesis.lts, f"hypothesis {hypothesis}")
-
-
-def domain_of(hypothesis: Relational, symbol: Symbol) -> dict[Symbol, Expr]:
-    """The values of `symbol` for which a strict hypothesis holds, parametrised by its slack > 0."""
-    excess, _ = fraction(together(hypothesis.gts - hypothesis.lts - symbols.slack))
-    slope = excess.diff(symbol)
-    if slope.has(symbol):
-        raise ValueError(f"{hypothesis} is not linear in {symbol}")
-    return {symbol: cancel(symbol - excess / slope)}
+Factor = Expr | Relational | Theorem
+"""A number that is not negative: seen so, or the difference of two sides of a hypothesis or theorem."""
 
 
 @dataclass(frozen=True)
-class Certificate(Check):
-    """lhs ≤ rhs, because rhs − lhs = Σ multiplier·slack with every multiplier manifestly nonnegative.
+class Certificate(FromTheorems):
+    """lhs ≤ rhs, because rhs − lhs is a sum of `terms`, each a product of factors that are not negative.
 
-    `domain` maps constrained symbols to the positive orthant; a slack's `why` says what makes it nonnegative.
+    A factor is an expression whose sign is seen, a relation among the hypotheses `where`, or a theorem. Functions and
+    abbreviations are written out `by` equalities.
     """
 
     lhs: Expr
     rhs: Expr
-    terms: tuple[tuple[Expr, Slack], ...]
-    domain: Mapping[Symbol, Expr] = field(default_factory=dict)
+    terms: tuple[tuple[Factor, ...], ...]
+    where: tuple[Relational, ...] = ()
+    by: tuple[Theorem, ...] = ()
 
-    def verify(self) -> Evidence:
-        residual = self.rhs - self.lhs - sum(multiplier * slack.value for multiplier, slack in self.terms)
-        if not is_zero(residual):
-            return _fails(Method.CERTIFICATE, residual, "the combination does not add up")
-        leans_on = []
-        for multiplier, slack in self.terms:
-            if not is_manifestly_nonnegative(multiplier, self.domain):
-                detail = f"multiplier {multiplier} is not manifestly nonnegative"
-                return Evidence(Method.CERTIFICATE, Verdict.UNDECIDED, ALL_PARAMETERS, detail)
-            if is_manifestly_nonnegative(slack.value, self.domain) or _is_square(slack.value):
-                leans_on.append(f"{slack.why} (seen)")
-            elif slack.value.is_number or is_manifestly_nonnegative(-slack.value, self.domain):
-                return Evidence(Method.CERTIFICATE, Verdict.REFUTED, str(slack.value), "a slack is negative")
-            else:
-                leans_on.append(f"{slack.why} (given)")
-        detail = f"nonnegative combination of: {'; '.join(leans_on)}"
-        return Evidence(Method.CERTIFICATE, Verdict.PROVED, ALL_PARAMETERS, detail)
+    def theorems(self) -> Sequence[Theorem]:
+        terms = [[self._factor(factor) for factor in term] for term in self.terms]
+        return [kernel.combine(self.lhs, self.rhs, *terms, nonzero=strict(self.where), by=self.by)]
+
+    def _factor(self, factor: Factor) -> Expr | Theorem:
+        if isinstance(factor, Relational):
+            if factor not in self.where:
+                raise Refused(f"{factor} is no hypothesis")
+            return given(factor)
+        return factor
+
+    def gap(self) -> Expr:
+        return self.rhs - self.lhs
+
+    def is_wrong(self, gap: Enclosure) -> bool:
+        return bool(gap.hi < 0)
 
     def mutants(self) -> Iterator[tuple[str, Check]]:
-        negated = tuple((-multiplier, slack) for multiplier, slack in self.terms)
+        negated = tuple((Integer(-1), *term) for term in self.terms)
         yield "inequality reversed", replace(self, lhs=self.rhs, rhs=self.lhs, terms=negated)
-        for position, (_, slack) in enumerate(self.terms):
-            yield f"without {slack.why}", replace(self, terms=self.terms[:position] + self.terms[position + 1 :])
+        for position in range(len(self.terms)):
+            yield (
+                f"without term {position + 1}",
+                replace(self, terms=self.terms[:position] + self.terms[position + 1 :]),
+            )
         for what, rhs in mutations(self.rhs):
             yield what, replace(self, rhs=rhs)
+        yield from self.without_hypotheses()
 
     def formula(self) -> Relational:
         return Le(self.lhs, self.rhs, evaluate=False)
 
 
-def _is_square(expr: Expr) -> bool:
-    return isinstance(expr, Pow) and expr.exp == 2 and bool(expr.base.is_real)
-
-
 @dataclass(frozen=True)
-class Limit(Check):
+class Limit(FromTheorems):
     """expr → value as symbol ↓ point."""
 
     expr: Expr
     symbol: Symbol
     point: Expr
     value: Expr
+    where: tuple[Relational, ...] = ()
 
-    def verify(self) -> Evidence:
-        residual = _limit(self.expr, self.symbol, self.point) - self.value
-        if is_zero(residual):
-            detail = f"limit at {self.symbol} = {self.point}+"
-            return Evidence(Method.IDENTITY, Verdict.PROVED, ALL_PARAMETERS, detail)
-        return _fails(Method.IDENTITY, residual, "the limit is a different one")
+    def theorems(self) -> Sequence[Theorem]:
+        found = _tends(self.expr, self.symbol, self.point)
+        limit: Expr = found.proposition.limit  # type: ignore[attr-defined]
+        return [found] if limit == self.value else [found, kernel.cancel(limit, self.value, *strict(self.where))]
+
+    def gap(self) -> Expr:
+        return self.value - _tends(self.expr, self.symbol, self.point).proposition.limit  # type: ignore[attr-defined]
 
     def mutants(self) -> Iterator[tuple[str, Check]]:
+        yield "off by one", replace(self, value=self.value + 1)
         for what, value in mutations(self.value):
             yield what, replace(self, value=value)
 
@@ -289,11 +313,7 @@ class Limit(Check):
         return Eq(self.expr, self.value, evaluate=False)
 
 
-@cache
-def _limit(expr: Expr, symbol: Symbol, point: Expr) -> Expr:
-    return limit(close_sums(expr), symbol, point, "+")
-
-
+_tends = cache(kernel.tends)
 _REVERSED = {Lt: Ge, Le: Gt, Gt: Le, Ge: Lt}
 
 
@@ -341,26 +361,24 @@ class Cited(Check):
 
 
 @dataclass(frozen=True)
-class SolvesPDE(Check):
-    """`solution` has the form of SymPy's general solution of the first-order equation `pde` = 0 for `unknown`.
+class SolvesPDE(FromTheorems):
+    """`solution` solves the first-order equation `pde` = 0 for `unknown`, which is written as in `Derivative`.
 
-    The cross-check of a solution found by characteristics: `pdsolve` returns prefactor·F(invariant) with F
-    free, and `solution` must be that for F = `profile`.
+    The theorem is that the equation holds of it. Besides, it must have the form of SymPy's general solution: `pdsolve`
+    returns prefactor·F(invariant) with F free, and `solution` must be that for F = `profile`.
     """
 
     pde: Expr
     unknown: Expr
     solution: Expr
     profile: Lambda
+    where: tuple[Relational, ...] = ()
 
-    def verify(self) -> Evidence:
+    def theorems(self) -> Sequence[Theorem]:
         general = _pdsolve(self.pde, self.unknown).rhs
         (free,) = general.atoms(AppliedUndef)
-        residual = general.subs(free, self.profile(*free.args)) - self.solution
-        if is_zero(residual):
-            detail = f"pdsolve: {self.unknown} = {general}"
-            return Evidence(Method.IDENTITY, Verdict.PROVED, ALL_PARAMETERS, detail)
-        return _fails(Method.IDENTITY, residual, "pdsolve finds a different family of solutions")
+        form = equality(general.subs(free, self.profile(*free.args)), self.solution, self.where)
+        return [equality(self.pde.xreplace({self.unknown: self.solution}), Integer(0), self.where), form]
 
     def mutants(self) -> Iterator[tuple[str, Check]]:
         for what, solution in mutations(self.solution):
@@ -375,26 +393,56 @@ def _pdsolve(pde: Expr, unknown: Expr) -> Relational:
     return pdsolve(Eq(pde, 0), unknown)
 
 
-def surviving_mutants(check: Check) -> tuple[int, list[str]]:
-    """How many mutants of `check` were tried, and those its verification failed to reject."""
-    survivors, tried = [], 0
-    for what, mutant in check.mutants():
-        tried += 1
-        if mutant.verify().verdict.passes:
-            survivors.append(what)
-    return tried, survivors
+# --- Points at which a claim can be tried ---------------------------------------------------------------------------
+
+_TYPICAL = {symbols.alpha: Rational(3), symbols.N: Rational(7), symbols.m: Rational(3), symbols.j0: Rational(2)}
+"""Values that keep a counterexample inside the hypotheses: α > 1, m = ⌊N/2⌋, j0 < N."""
+_WHOLE = tuple(map(Rational, (1, 2, 3, 4, 5, 8, 20, 100, 1000)))
+_OTHERS = tuple(
+    Rational(*ends) for ends in ((1, 100), (1, 10), (1, 3), (1, 2), (9, 10), (1, 1), (3, 2), (3, 1), (50, 1))
+)
+MAX_POINTS, MAX_DRAWN = 8, 400
+"""How many points that satisfy the hypotheses are tried, and how many are drawn to find them."""
 
 
-def _fails(method: Method, residual: Expr, what: str) -> Evidence:
-    """Refuted if some exact point makes the residual a non-zero number, undecided otherwise."""
-    point = _sample_point(residual)
-    if point is not None:
-        value = _enclosed(residual.subs(point).doit())
-        if value is not None and 0 not in value:
-            where = ", ".join(f"{symbol} = {x}" for symbol, x in point.items())
-            shown = value.lo if value.lo == value.hi else value
-            return Evidence(method, Verdict.REFUTED, where, f"{what}: residual {shown}")
-    return Evidence(method, Verdict.UNDECIDED, ALL_PARAMETERS, what)
+def _can_be_sampled(parts: Iterable[Expr | Relational]) -> bool:
+    """Whether it holds no unknown function."""
+    return not any(part.atoms(AppliedUndef) for part in parts)
+
+
+def _points(parts: Sequence[Expr | Relational], where: Sequence[Relational]) -> Iterator[dict[Symbol, Expr]]:
+    """Exact values for the letters, within their ranges, for which the hypotheses hold; always the same ones."""
+    every = [*parts, *where]
+    indices = {node.own_name for part in every for node in part.atoms(BoundFunction)}
+    letters = sorted(set[Symbol]().union(*(part.free_symbols for part in every)) - indices, key=str)
+    rng, found = random.Random(0), 0
+    for drawn in range(MAX_DRAWN if where else MAX_POINTS):
+        point = _first_point(letters) if drawn == 0 else _drawn_point(letters, rng)
+        if all(_holds(relation, point) for relation in where):
+            yield point
+            found += 1
+            if found == MAX_POINTS:
+                return
+
+
+def _first_point(letters: Sequence[Symbol]) -> dict[Symbol, Expr]:
+    generic = ((s, Rational(at) if s.is_integer else Rational(at, at + 3)) for at, s in enumerate(letters, start=2))
+    return {symbol: _TYPICAL.get(symbol, value) for symbol, value in generic}
+
+
+def _drawn_point(letters: Sequence[Symbol], rng: random.Random) -> dict[Symbol, Expr]:
+    point = {symbol: rng.choice(_WHOLE if symbol.is_integer else _OTHERS) for symbol in letters}
+    return {s: value + 1 if s == symbols.alpha else value for s, value in point.items()}
+
+
+def _holds(relation: Relational, point: dict[Symbol, Expr]) -> bool:
+    gap = (relation.rhs - relation.lhs if isinstance(relation, Eq) else relation.gts - relation.lts).subs(point)
+    value = _enclosed(gap)
+    if value is None:
+        return bool(gap == 0 and not isinstance(relation, Lt | Gt))
+    if isinstance(relation, Eq):
+        return bool(value.lo == value.hi == 0)
+    return bool(value.lo > 0 or (value.lo == 0 and not isinstance(relation, Lt | Gt)))
 
 
 def _enclosed(value: Expr) -> Enclosure | None:
@@ -405,41 +453,8 @@ def _enclosed(value: Expr) -> Enclosure | None:
         return None
 
 
-_TYPICAL = {symbols.alpha: Rational(3), symbols.N: Rational(7), symbols.m: Rational(3), symbols.j0: Rational(2)}
-"""Values that keep a counterexample inside the hypotheses: α > 1, m = ⌊N/2⌋, j0 < N."""
-
-
-def _sample_point(expr: Expr) -> dict[Symbol, Expr] | None:
-    """Small exact values for the free symbols of `expr`, respecting their signs; None if it holds unknown functions."""
-    if expr.atoms(AppliedUndef):
-        return None
-    point = {}
-    indices = {node.own_name for node in expr.atoms(BoundFunction)}
-    for position, symbol in enumerate(sorted(expr.free_symbols - indices, key=str), start=2):
-        generic = Rational(position) if symbol.is_integer else Rational(position, position + 3)
-        point[symbol] = _TYPICAL.get(symbol, generic)
-    return point
-
-
-def is_manifestly_nonnegative(expr: Expr, mapping: Mapping[Symbol, Expr]) -> bool:
-    """Whether `expr`, with the domain mapped to the positive orthant, has only nonnegative coefficients.
-
-    `mapping` sends each constrained symbol to an expression in nonnegative symbols (λ ≤ β becomes β = λ + gap);
-    the numerator and denominator of the result must then be polynomials in nonnegative generators without
-    a negative coefficient.
-    """
-    top, bottom = fraction(cancel(together(expr.subs(dict(mapping), simultaneous=True))))
-    for part in (top, bottom):
-        if part.is_number:
-            if not part.is_nonnegative:
-                return False
-            continue
-        try:
-            poly = Poly(part)
-        except PolynomialError:
-            return False
-        if not all(gen.is_nonnegative for gen in poly.gens):
-            return False
-        if any(not coeff.is_nonnegative for coeff in poly.coeffs()):
-            return False
-    return bool(bottom != S.Zero)
+__all__ = [
+    "EVERYWHERE", "AtPoint", "Certificate", "Check", "Cited", "Definition", "Evidence", "Factor", "FromTheorems",
+    "Identity", "Induction", "Limit", "Method", "SolvesPDE", "Verdict", "equality", "proved", "scope_of", "strict",
+    "surviving_mutants", "undecided",
+]  # fmt: skip

@@ -2,36 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from sympy import Expr, Ge, Le, Symbol
+from sympy import Expr, Ge, Le, S, Symbol
 from sympy.core.relational import Relational
 
-from ..evaluate.trend import trend
 from ..functions.interface import Trend
 from ..functions.log_mean_exp import LogMeanExp
-from ..symbols import slack
-from .algebra import is_zero
-from .checks import ALL_PARAMETERS, Check, Evidence, Method, Verdict
+from ..symbols import more, slack
+from . import kernel
+from .algebra import normal_form
+from .checks import Check, FromTheorems, equality
+from .kernel import Refused, Theorem
+from .propositions import AtMost, Less
+from .signs import seen
+from .tree import relation_of
+
+
+def _further(symbol: Symbol) -> Symbol:
+    """By how much a symbol grows: whole for one that counts."""
+    return more if symbol.is_integer else slack
+
+
+def _from_the_start(found: Theorem) -> Theorem:
+    """The same without hypotheses about the later end that follow from those about the earlier one."""
+    for later in found.hypotheses:
+        for earlier in found.hypotheses:
+            pair = later, earlier
+            if later != earlier and all(isinstance(each, AtMost | Less) for each in pair):
+                gaps = [each.right - each.left for each in pair]  # type: ignore[attr-defined]
+                if seen(normal_form(gaps[0] - gaps[1])) is not None and later.free_symbols & {more, slack}:
+                    terms = (S.One, kernel.assume(earlier)), (normal_form(gaps[0] - gaps[1]),)
+                    found = kernel.cut(found, kernel.combine(later.left, later.right, *terms))  # type: ignore[attr-defined]
+                    break
+    return found
 
 
 @dataclass(frozen=True)
-class Monotone(Check):
-    """`expr` never falls (or never rises) as `symbol` grows, for all parameters."""
+class Monotone(FromTheorems):
+    """`expr` never falls (or never rises) as `symbol` grows; what it abbreviates with that symbol grows along."""
 
     expr: Expr
     symbol: Symbol
     direction: Trend
+    where: tuple[Relational, ...] = ()
 
-    def verify(self) -> Evidence:
-        found = trend(self.expr, self.symbol)
-        if found is self.direction:
-            return Evidence(
-                Method.CERTIFICATE, Verdict.PROVED, ALL_PARAMETERS, f"rule by rule: {found.name} in {self.symbol}"
-            )
-        detail = "no rule tells" if found is None else f"rule by rule it is {found.name}"
-        return Evidence(Method.CERTIFICATE, Verdict.UNDECIDED, ALL_PARAMETERS, detail)
+    def theorems(self) -> Sequence[Theorem]:
+        found = kernel.moves(self.expr, self.symbol, _further(self.symbol))
+        low, high = found.proposition.left, found.proposition.right  # type: ignore[attr-defined]
+        rises = not low.has(_further(self.symbol))
+        if low == high or rises != (self.direction is Trend.UP):
+            raise Refused(f"rule by rule: {found.proposition}")
+        return [_from_the_start(found)]
 
     def mutants(self) -> Iterator[tuple[str, Check]]:
         yield "the other direction", replace(self, direction=Trend(-self.direction))
@@ -39,26 +62,31 @@ class Monotone(Check):
         yield "times a power of the symbol", replace(self, expr=self.expr * self.symbol ** (-100 * self.direction))
 
     def formula(self) -> Relational:
-        before, after = self.expr, self.expr.subs(self.symbol, self.symbol + slack)
+        try:
+            return relation_of(self.theorems()[0])
+        except Refused:
+            before, after = self.expr, self.expr.subs(self.symbol, self.symbol + _further(self.symbol))
         return Le(before, after, evaluate=False) if self.direction is Trend.UP else Ge(before, after, evaluate=False)
 
 
 @dataclass(frozen=True)
-class LargestTerm(Check):
+class LargestTerm(FromTheorems):
     """The mean of e^body, as a logarithm, is at most `value`: the body at index 1, because it falls with the index."""
 
     mean: LogMeanExp
     value: Expr
+    where: tuple[Relational, ...] = ()
 
-    def verify(self) -> Evidence:
-        body, index, _ = self.mean.args
-        if trend(body, index) is not Trend.DOWN:
-            return Evidence(Method.CERTIFICATE, Verdict.UNDECIDED, ALL_PARAMETERS, "no rule says that the body falls")
-        if not is_zero(body.subs(index, 1) - self.value):
-            return Evidence(Method.CERTIFICATE, Verdict.UNDECIDED, ALL_PARAMETERS, "that is not the first term")
-        return Evidence(
-            Method.CERTIFICATE, Verdict.PROVED, ALL_PARAMETERS, "the exponent falls with the index, rule by rule"
-        )
+    def theorems(self) -> Sequence[Theorem]:
+        body, index, count = self.mean.args
+        falls = kernel.moves(body, index, more)
+        from_one = kernel.assume(AtMost(S.One, index))
+        first = kernel.substitute(falls, {index: S.One, more: index - 1}, from_one)
+        largest: Expr = first.proposition.right  # type: ignore[attr-defined]
+        if first.proposition.left != body:  # type: ignore[attr-defined]
+            raise Refused(f"rule by rule: {falls.proposition}")
+        whole = first if largest == self.value else kernel.chain(first, equality(largest, self.value, self.where))
+        return [kernel.mean_at_most(whole, index, count)]
 
     def mutants(self) -> Iterator[tuple[str, Check]]:
         body, index, count = self.mean.args

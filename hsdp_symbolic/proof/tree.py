@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from sympy import Eq, Le, Lt, S
 from sympy.core.relational import Relational
 
-from .checks import Check, Evidence, Method, Verdict
-from .kernel import Refused, Theorem, closed, nodes, proof_of, rests_on
-from .propositions import Abbreviation, AtMost, Equal, Less
+from .evidence import Check, Evidence, Method, Verdict, proved, scope_of
+from .kernel import Refused, Theorem, nodes, proof_of
+from .propositions import AtMost, Equal, Less
 
 
 @dataclass(frozen=True)
@@ -21,12 +21,9 @@ class Proved(Check):
 
     def verify(self) -> Evidence:
         try:
-            found = closed(self.theorem)
+            return proved([self.theorem])
         except Refused as why:
             return Evidence(Method.THEOREM, Verdict.UNDECIDED, "", str(why))
-        cited = sorted(fact.name for fact in rests_on(self.theorem) if not fact.is_definition)
-        detail = f"{len(found)} rules" + (f"; rests on {', '.join(cited)}" if cited else "")
-        return Evidence(Method.THEOREM, Verdict.PROVED, scope_of(self.theorem), detail)
 
     def mutants(self) -> Iterator[tuple[str, Check]]:
         from .controls import mutants
@@ -44,12 +41,6 @@ def relation_of(theorem: Theorem) -> Relational:
     if isinstance(found, Equal | AtMost | Less):
         return kinds[type(found)](found.left, found.right, evaluate=False)
     return Eq(found.value, found.value, evaluate=False) if found.value_at else Eq(S.One, S.One, evaluate=False)
-
-
-def scope_of(theorem: Theorem) -> str:
-    """The hypotheses under which a theorem holds, in words; definitions left out."""
-    given = [str(each) for each in theorem.hypotheses if not isinstance(each, Abbreviation)]
-    return "; ".join(given) if given else "no hypothesis"
 
 
 @dataclass(frozen=True)

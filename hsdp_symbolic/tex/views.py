@@ -16,7 +16,7 @@ from sympy import Expr, Symbol
 from .. import symbols
 from ..errors import HsdpError
 from ..functions.interface import BoundFunction
-from ..proof.checks import ALL_PARAMETERS, Check, Cited, Evidence, Induction, Limit, Method
+from ..proof.checks import EVERYWHERE, Check, Cited, Evidence, Induction, Limit, Method
 from ..setting import Setting
 from ..setting.letters import LETTERS
 from .layout import rows
@@ -122,7 +122,7 @@ def derivation(statement: Printable) -> tuple[list[Block], bool]:
 def _support(evidence: Evidence) -> str:
     if evidence.method is Method.CITED:
         return f"{evidence.verdict}: {evidence.detail}"
-    scope = evidence.scope.removeprefix(ALL_PARAMETERS).lstrip(", ").replace(">=", "≥")
+    scope = evidence.scope.removeprefix(EVERYWHERE).lstrip(", ").replace(">=", "≥")
     return f"{evidence.verdict} by {evidence.method}" + (f"; {scope}" if scope else "")
 
 
