@@ -33,5 +33,5 @@ def mechanism(size: Expr, variance: Expr = 2 * eta * sigma2) -> Expr:
 
 
 def gaussian_divergence(shift: Expr, variance: Expr) -> Expr:
-    """R_α of two Gaussians of this variance that are so far apart, from its definition: log of the moment over α − 1."""
+    """R_α of two Gaussians of this variance, so far apart, from its definition: log of the moment over α − 1."""
     return gaussian.log_moment().subs({a: shift, v: variance}, simultaneous=True) / (alpha - 1)

@@ -366,9 +366,7 @@ def _recursion() -> list[Claim]:
             label=FIRST,
             where="Appendix D.5, line 1288",
             says="for ηλ → 0 (q = 1/(1+p), p ↓ 0) the first epoch's bound is that of D.4 (j = r ≥ 1 updates)",
-            printed=Limit(
-                _spelled(_first(whole)).subs(q, 1 / (1 + p)), p, Integer(0), alpha * PRINTED_RHO0 / whole
-            ),
+            printed=Limit(_spelled(_first(whole)).subs(q, 1 / (1 + p)), p, Integer(0), alpha * PRINTED_RHO0 / whole),
             items=("D.5/display-8",),
         ),
     ]
@@ -456,7 +454,7 @@ def _halves() -> list[Claim]:
             says="the product runs over j' = m, …, n/b−1, its factors are written with j",
             printed=Identity(ratio ** (N - m), _kept(N - m), CONTRACTS),
             corrected=Induction(_kept(i), i, 0, Integer(1), Y, Y * ratio.subs(j, m + i)),
-            correction="the factors are those at j'; that of i of them, for i = N − m, is q^(2(N−m))·G(m)/G(N), counted "
+            correction="the factors are those at j'; the product of all i = N − m is q^(2(N−m))·G(m)/G(N), counted "
             "from epoch 0",
             items=("D.5/display-12",),
             consequence="formula",
@@ -522,7 +520,7 @@ def _epochs() -> list[Claim]:
             says="ε_(k+1)^0/α equals the closed form (here k = 0, where ε_1^0 = ε_0^(n/b))",
             printed=Identity(_first(N) / alpha, one, CONTRACTS),
             corrected=Proved(epochs_split(m, *half())),
-            correction="it is at most that, as in the line it comes from (u before the record is used in epoch k, every k)",
+            correction="it is at most that, as in the line it comes from (every k: u before epoch k uses the record)",
             items=("D.5/sentence-15", "D.5/display-15"),
             consequence="formula",
         ),
@@ -557,7 +555,9 @@ def _result() -> list[Claim]:
             label=FIRST,
             where="Appendix D.5, line 1336",
             says="ε_0^j(α)/α is the same at every order, so ε_0^m(α')·α/α' is ε_0^m(α) (j = r ≥ 1, α' > 1)",
-            printed=Identity(_printed_first(whole).subs(alpha, other) * alpha / other, _spelled(_first(whole)), CONTRACTS),
+            printed=Identity(
+                _printed_first(whole).subs(alpha, other) * alpha / other, _spelled(_first(whole)), CONTRACTS
+            ),
             items=("D.5/sentence-17",),
         ),
         Claim(
@@ -580,6 +580,7 @@ def _result() -> list[Claim]:
 
 
 def notes() -> list[Note]:
+    composed = "D.5/sentence-9:swapped"
     return [
         Note("D.3/lemma-1", "restates", "LSI constants for convex β-smooth loss, η < 2/β", CONVEX),
         Note("D.3/lemma-2", "restates", "LSI constants for λ-strongly convex β-smooth loss, η < 2/(λ+β)", STRONGLY),
@@ -601,12 +602,12 @@ def notes() -> list[Note]:
         Note("D.5/display-2", "restates", "ε ≤ ε_(K−1)^0 + ε_0^(n/b−j0), by composition", THEOREM),
         Note("D.5/sentence-4", "restates", "θ_k^j satisfies LSI with the constant of the lemma", STRONGLY),
         Note("D.5/display-6", "definition", "epoch k+1 starts where epoch k ends: ε_(k+1)^0 is ε_k^(n/b)"),
-        Note("D.5/sentence-7", "restates", "k epochs, then j updates: a composition of two mechanisms", "D.5/sentence-9:swapped"),
-        Note("D.5/sentence-8", "restates", "composition, for every k and j", "D.5/sentence-9:swapped"),
-        Note("D.5/display-9", "restates", "ε_k^(j+1) ≤ ε_k^0 + ε_0^(j+1), by composition", "D.5/sentence-9:swapped"),
+        Note("D.5/sentence-7", "restates", "k epochs, then j updates: a composition of two mechanisms", composed),
+        Note("D.5/sentence-8", "restates", "composition, for every k and j", composed),
+        Note("D.5/display-9", "restates", "ε_k^(j+1) ≤ ε_k^0 + ε_0^(j+1), by composition", composed),
         Note("D.5/sentence-10", "restates", "both cases of the combined recursion, order α'", "D.5/sentence-12:order"),
-        Note("D.5/display-10", "restates", "first half: composition", "D.5/sentence-9:swapped"),
-        Note("D.5/display-10", "restates", "second half, j = m + i: the factor of the recursion", "D.5/display-5:shared"),
+        Note("D.5/display-10", "restates", "first half: composition", composed),
+        Note("D.5/display-10", "restates", "second half, j = m + i: the recursion's factor", "D.5/display-5:shared"),
         Note("D.5/display-11", "definition", "ε_(k+1)^0 is ε_k^(n/b), over α"),
         Note("D.5/display-17", "restates", "for K = 1 the sum is empty: ε is ε_0^(n/b−j0)", "D.5/display-18:sum"),
         Note("D.5/display-13", "restates", "the product is at most q^(2(n/b−m))", "D.5/display-12:index"),

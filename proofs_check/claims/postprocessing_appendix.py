@@ -142,11 +142,9 @@ def _information() -> list[Claim]:
             id="D/lemma-1:source",
             label=_LEMMA,
             where="Appendix D, line 870",
-            says="the lemma contains the bound (2c/α²)·R_α on I_α/E_α, as R_α does not decrease with its order: ∂_α R_α ≥ 0 "
-            "(van Erven & Harremoës 2014)",
-            printed=Certificate(
-                2 * c / alpha**2 * R, statement(_LEMMA).expr, ((2 * c / alpha * dR, *_ORDER),), _ORDER
-            ),
+            says="the lemma contains the bound (2c/α²)·R_α on I_α/E_α, as R_α does not decrease with its order: "
+            "∂_α R_α ≥ 0 (van Erven & Harremoës 2014)",
+            printed=Certificate(2 * c / alpha**2 * R, statement(_LEMMA).expr, ((2 * c / alpha * dR, *_ORDER),), _ORDER),
             items=("D/lemma-1",),
         ),
         Claim(
@@ -457,9 +455,7 @@ def _update() -> list[Claim]:
                 Gt,
                 "N(0, 2) against N(0, 1), order 2: rate of decay of the integrand",
             ),
-            corrected=Positive(
-                _decay_rate(later, nu + gap + t, nu + t), (p1 * gap < nu,), {p1: nu / (gap + slack)}
-            ),
+            corrected=Positive(_decay_rate(later, nu + gap + t, nu + t), (p1 * gap < nu,), {p1: nu / (gap + slack)}),
             correction="R(α, 0) may be ∞ where R_α' < ∞; finiteness along the characteristic must be shown, "
             "as here for N(0, ν+gap) against N(0, ν), given R_α' < ∞ (that is (α'−1)·gap < ν)",
             items=("D.2/sentence-4", "D.2/display-2"),
