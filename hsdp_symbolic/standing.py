@@ -1,10 +1,11 @@
 """Which statements have a proof that stands: one recorded as verified for exactly what the statement claims.
 
-`standing.json` holds, for each label, a digest of the claim: expression, hypotheses, terms, what it assumes and what it
-is printed with. It also holds the kind of statement, its title and the like, so that one can choose among statements
-without deriving them all. `python -m hsdp_symbolic.standing` verifies every derivation and writes the file; a test
-compares it with a new verification. A statement that claims anything other than what was verified is refused. Another
-version of SymPy may write the same expression differently: then, and only then, its derivation is verified on the spot.
+`standing.json` holds, for each label, a digest of the claim: the theorem's proposition and hypotheses, and what it is
+printed with. It also holds kind, title and the like, and what the proof rests on with its outline, so that one can
+choose among statements, and read what a number rests on, without proving them all.
+`python -m hsdp_symbolic.standing` proves every statement and writes the file; a test compares it with new proofs. A
+statement that claims anything other than what was proved is refused. Another version of SymPy may write the same
+expression differently: then, and only then, it is proved on the spot.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,7 @@ from .catalogue import statement, statements
 from .errors import HsdpError
 from .files import write_atomically
 from .progress import Ticker
+from .proof.kernel import Refused
 from .statement import Statement
 
 RECORD = Path(__file__).with_name("standing.json")
@@ -33,17 +36,19 @@ class ProofFails(HsdpError):
 
 
 def digest(found: Statement) -> str:
-    """A fingerprint of what a statement claims."""
+    """A fingerprint of what a statement claims: its theorem, and what it is printed with."""
     from sympy import srepr
+
+    from .proof.propositions import content
 
     claim = [
         found.label,
         found.kind,
         found.relation,
         found.scheme.value,
-        found.quantity.value,
-        repr(found.terms),
-        srepr(found.expr),
+        str(found.quantity),
+        content(found.theorem.proposition),
+        *map(content, found.theorem.hypotheses),
         *map(srepr, found.hypotheses),
         *(f"{name}: {srepr(beside)}" for name, beside in found.also),
         *found.assumes,
@@ -63,6 +68,27 @@ def _describe(found: Statement) -> dict[str, Any]:
     }
 
 
+def _proved(found: Statement) -> dict[str, Any]:
+    """What a statement's proof rests on, and its outline; the proof is written for it."""
+    from .proof.about import unneeded
+    from .proof.kernel import rests_on
+    from .proof.propositions import Abbreviation, Proposition
+
+    def words(propositions: Iterable[Proposition]) -> list[str]:
+        return [str(each) for each in propositions if not isinstance(each, Abbreviation)]
+
+    facts = sorted(rests_on(found.theorem), key=lambda fact: fact.name)
+    return {
+        "facts": [fact.name for fact in facts if not fact.is_definition],
+        "definitions": [fact.name for fact in facts if fact.is_definition],
+        "hypotheses": words(found.theorem.hypotheses),
+        "not needed": words(unneeded(found.theorem)),
+        "proof": [
+            {"name": line.name, "says": str(line.theorem.proposition), "support": line.support} for line in found.proof
+        ],
+    }
+
+
 def described(label: str) -> dict[str, Any]:
     """What the record says of a statement, without deriving it: kind, title, where, says, needs and released.
 
@@ -73,6 +99,19 @@ def described(label: str) -> dict[str, Any]:
     return found
 
 
+def proof_record(label: str, *, fresh: bool = False) -> dict[str, Any]:
+    """What a statement's proof rests on (facts, definitions, hypotheses) and its outline.
+
+    From the record, if the statement claims what was verified then; derived anew if not, or if `fresh`.
+    """
+    found = statement(label)
+    if not fresh and record()["digests"].get(label) == digest(found):
+        known: dict[str, Any] = record()["proofs"][label]
+        return known
+    verify(found)
+    return _proved(found)
+
+
 @cache
 def record() -> dict[str, Any]:
     """What was verified when this version was made: with which SymPy, and for each label a digest and a description."""
@@ -80,7 +119,9 @@ def record() -> dict[str, Any]:
         found = json.loads(RECORD.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         found = None
-    if not isinstance(found, dict) or not all(isinstance(found.get(key), dict) for key in ("digests", "statements")):
+    if not isinstance(found, dict) or not all(
+        isinstance(found.get(key), dict) for key in ("digests", "statements", "proofs")
+    ):
         raise ProofFails("every statement", f"{RECORD.name}, the record of what was verified, is missing or damaged")
     return found
 
@@ -100,17 +141,15 @@ def require_standing(found: Statement) -> Statement:
 
 
 def verify(found: Statement) -> None:
-    """Verify a derivation; `ProofFails` unless every step of it holds."""
+    """Prove a statement, every rule applied again; `ProofFails` if that fails."""
     ticker = Ticker()
-    if not len(found.steps):
-        raise ProofFails(found.label, "it has no derivation")
-    for number, step in enumerate(found.steps, start=1):
-        ticker.say(f"verifying {found.label}, step {number}")
-        verdict = step.check.verify().verdict
-        if not verdict.passes:
-            ticker.clear()
-            raise ProofFails(found.label, f"step {number} of its derivation is {verdict}")
-    ticker.clear()
+    ticker.say(f"proving {found.label}")
+    try:
+        found.verify()
+    except Refused as why:
+        raise ProofFails(found.label, f"its proof fails: {why}") from why
+    finally:
+        ticker.clear()
 
 
 def verified() -> dict[str, Any]:
@@ -124,6 +163,7 @@ def verified() -> dict[str, Any]:
         "sympy": sympy.__version__,
         "digests": {found.label: digest(found) for found in everything},
         "statements": {found.label: _describe(found) for found in everything},
+        "proofs": {found.label: _proved(found) for found in everything},
     }
 
 

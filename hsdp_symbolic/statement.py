@@ -1,7 +1,7 @@
-"""`Statement`: one theorem as one symbolic object, and its views.
+"""`Statement`: a theorem with a label, and its views.
 
-The expression is what the derivation arrives at; exact value, enclosure, NumPy array and LaTeX are all computed
-from it. Every view checks the statement's hypotheses first and refuses a setting outside them.
+What it claims (expression, hypotheses, whom it is about) is its theorem's; exact value, enclosure, NumPy array and
+LaTeX are computed from that. Every view checks the hypotheses first and refuses a setting outside them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from .functions.interface import BoundFunction
     from .proof.kernel import Theorem
     from .proof.propositions import Proposition
-    from .proof.tree import Step
+    from .proof.tree import Line
     from .setting.arrays import Array, Samples
 
 Value = TypeVar("Value", "Fraction", "Fraction | Range", "Fraction | Samples")
@@ -126,11 +126,17 @@ class Statement:
         return terms_of(self.theorem)
 
     @cached_property
-    def steps(self) -> Sequence[Step]:
-        """The named theorems of its proof, and that it is printed as it is meant."""
-        from .proof.tree import steps_of
+    def proof(self) -> Sequence[Line]:
+        """The named theorems of its proof, each after what it rests on; the proof is written now."""
+        from .proof.tree import outline
 
-        return (*steps_of(self.theorem), *(step for each in self.as_printed for step in steps_of(each)))
+        return outline(self.theorem)
+
+    def verify(self) -> int:
+        """Prove it, every rule applied again, and that it is printed as meant: the number of rules, or `Refused`."""
+        from .proof.about import verified
+
+        return len(verified(self.label, self.theorem)) + len(self.as_printed)
 
     @cached_property
     def as_printed(self) -> tuple[Theorem, ...]:
@@ -170,11 +176,6 @@ class Statement:
     def assumptions(self) -> tuple[str, ...]:
         """Everything assumed that is not a relation between letters, in words."""
         return (*(self.terms.words if self.terms else ()), *self.assumes)
-
-    def step(self, name: str) -> Step:
-        """The step of the derivation that has this name."""
-        (found,) = (step for step in self.steps if step.name == name)
-        return found
 
     @cached_property
     def functions(self) -> frozenset[BoundFunction]:

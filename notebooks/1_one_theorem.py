@@ -9,14 +9,11 @@
 # as a formula: every formula shown is printed from the symbolic object that is also checked and evaluated.
 
 # %%
-from dataclasses import replace
-
 from IPython.display import Markdown, display
 
 from hsdp_symbolic import HsdpError, Setting, statement
-from hsdp_symbolic.proof.checks import surviving_mutants
-from hsdp_symbolic.proof.derivation import Step
-from hsdp_symbolic.tex.views import WrittenSteps, derivation, render
+from hsdp_symbolic.proof import kernel
+from hsdp_symbolic.tex.views import derivation, render
 
 # %% [markdown]
 # ## The destination
@@ -58,26 +55,24 @@ for label in chain("thm:strconvexsmooth"):
 statement("lem:LSIseq_stronglyconvex")
 
 # %% [markdown]
-# How do we know? The derivation is a list of steps. Each has a check behind it, and showing it runs the check: the words
-# in brackets are its verdict *now*. Here are the contraction of one gradient step, the two facts about LSI constants
-# that are cited from the literature, and the recursion with its solution.
+# How do we know? A statement is a *theorem*: a value that only the rules of a small kernel can make, from hypotheses and
+# facts. Showing the proof applies every rule, now. These are the theorems on the way that have names, and in brackets
+# what each rests on.
 
 
 # %%
-def watch(found, *numbers):
-    """The steps of a derivation, verified now; all of them unless some are chosen."""
-    [block], _ = derivation(found)
-    chosen = [block.steps[number - 1] for number in numbers] or block.steps
-    display(Markdown(render([WrittenSteps(tuple(chosen))], "markdown")))
+def watch(found):
+    """The named theorems of a proof, proved now."""
+    blocks, _ = derivation(found)
+    display(Markdown(render(blocks, "markdown")))
 
 
-watch(statement("lem:LSIseq_stronglyconvex"), 6, 7, 9, 10, 11, 12)
+watch(statement("lem:LSIseq_stronglyconvex"))
 
 # %% [markdown]
-# A step marked *cited* is taken from a paper, not proved here; it is still compared with a case in which the answer is
-# known (a *witness*). A step marked *proved by identity* holds for all values of its letters, because the difference of
-# both sides reduces to 0. *Proved by certificate* is for inequalities: right minus left is a sum of products of things
-# that are manifestly nonnegative.
+# A name such as `lsi_convolution` is a *fact*: taken from a paper, stated in symbols, not proved here. Everything else
+# holds because rules were applied: an equality because both sides have one normal form, an inequality because right minus
+# left is a sum of products of what is not negative, a formula for every number of updates by induction.
 #
 # In numbers, at the setting of the paper's figures, as exact rationals. The variance-like 1/c grows with each update of
 # the first epoch:
@@ -105,7 +100,7 @@ statement("lem:recursive")
 # misses this: notebook 3.)
 
 # %%
-watch(statement("lem:recursive"), 2, 5, 9, 10, 12, 16)
+watch(statement("lem:recursive"))
 
 # %% [markdown]
 # ## Step 3: the first epoch
@@ -118,8 +113,9 @@ watch(statement("eps0"))
 # %% [markdown]
 # ## Step 4: all epochs
 #
-# Half of each epoch is charged as if it started from scratch, the other half as decay. Steps 8 and 9 find something: the
-# paper's proof earns a factor it then drops. That is valid, but loose; notebook 2 shows what it is worth.
+# Half of each epoch is charged as if it started from scratch, the other half as decay. The paper's proof earns a factor
+# that it drops in its last line, $(1-\eta\lambda)^{2(n/b-m)}$ in the first term of the bound over k epochs below. That is
+# valid, but loose; notebook 2 shows what it is worth.
 
 # %%
 watch(theorem)
@@ -127,47 +123,42 @@ watch(theorem)
 # %% [markdown]
 # ## Would a wrong step be caught?
 #
-# A check that cannot fail shows nothing. So every check can make wrong versions of itself, *mutants*: an index shifted,
-# a term dropped, an exponent raised. All must be rejected. Here are those of the telescoping product (step 4 of the
-# first epoch):
+# A check that cannot fail shows nothing. Take the induction step of the first epoch, where the factors telescope: the
+# rule `cancel` was given both sides of an equality. Changed, it refuses:
 
 # %%
-telescoping = statement("eps0").steps[3].check
-for what, mutant in telescoping.mutants():
-    print(f"{mutant.verify().verdict:8}  {what}")
+proof = list(kernel.nodes(statement("eps0").theorem))
+telescoping = max((node for node in proof if node.rule == "cancel"), key=lambda node: len(str(node)))
+print(telescoping.proposition)
+right = dict(telescoping.inputs)["right"]
+for wrong in (2 * right, right**2, -right):
+    try:
+        kernel.replay(telescoping, right=wrong)
+    except HsdpError as error:
+        print("refused:", str(error)[:60], "…")
 
 # %% [markdown]
-# One of them in full. *Refuted* means that an exact point was found at which it fails; it is named in the brackets.
+# Nor can a theorem be made without a rule, or be given another conclusion:
 
 # %%
-what, mutant = list(telescoping.mutants())[2]
-watch(replace(statement("eps0"), steps=(Step(f"The product telescopes; {what}.", mutant),)))
+for attempt in (
+    lambda: kernel.Theorem(theorem.proposition),
+    lambda: setattr(theorem.theorem, "proposition", statement("eps0").proposition),
+):
+    try:
+        attempt()
+    except (TypeError, AttributeError) as error:
+        print("refused:", error)
 
 # %% [markdown]
-# The count for the whole chain (mutants are tried for two of its statements here; `hsdp verify --controls` tries all):
+# `hsdp verify --controls` changes every input of every rule of every proof.
+#
+# What is left to believe is short: the kernel, and the facts that the proof names (`hsdp axioms` lists them all).
 
 # %%
-print(f"{'statement':38} {'steps':>5} {'proved':>6} {'cited':>5}   mutants")
-for label in chain("thm:strconvexsmooth"):
-    checks = [step.check for step in statement(label).steps]
-    verdicts = [check.verify().verdict for check in checks]
-    balance = f"{label:38} {len(checks):5} {verdicts.count('proved'):6} {verdicts.count('cited'):5}"
-    if label in ("lem:LSIseq_stronglyconvex", statement("eps0").label):
-        tried, survivors = zip(*map(surviving_mutants, checks), strict=True)
-        balance += f"   {sum(tried)} tried, {sum(map(len, survivors))} survived"
-    print(balance)
-
-# %% [markdown]
-# What is left to believe is short: the cited facts.
-
-# %%
-references = {
-    step.check.reference
-    for label in chain("thm:strconvexsmooth")
-    for step in statement(label).steps
-    if step.check.verify().verdict == "cited"
-}
-print("\n".join(sorted(references)))
+for fact in sorted(kernel.rests_on(theorem.theorem), key=lambda fact: (fact.reference, fact.name)):
+    if fact.reference:
+        print(f"{fact.name:22} {fact.reference}")
 
 # %% [markdown]
 # ## One expression, many views

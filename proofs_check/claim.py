@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-from hsdp_symbolic.proof.checks import Check, Evidence, Verdict, surviving_mutants
+from hsdp_symbolic.proof.evidence import Check, Evidence, Verdict, surviving_mutants
+from hsdp_symbolic.proof.tree import Proved
 from hsdp_symbolic.statement import Statement
 
 Consequence = Literal["", "result", "argument", "formula", "text", "figure", "loose"]
@@ -34,7 +35,7 @@ class Claim:
     consequence: Consequence = ""
     """What follows from it, where the paper is not plainly right."""
     derives: bool = False
-    """Whether it is a step of the statement's own derivation."""
+    """Whether it is a theorem of the statement's own proof."""
 
 
 Group = Callable[[], list[Claim]]
@@ -130,9 +131,12 @@ class Entry:
 
 
 def steps(found: Statement) -> Iterator[Claim]:
-    """The steps of a statement's derivation, each as a claim."""
-    for number, step in enumerate(found.steps, start=1):
-        yield Claim(f"{found.label}/{number}", found.label, found.where, step.says, step.check, derives=True)
+    """The named theorems of a statement's proof, the statement itself among them, and that it is printed as meant."""
+    theorems = [line.theorem for line in found.proof]
+    for number, theorem in enumerate((*theorems, *found.as_printed), start=1):
+        name = f"{theorem.name}: " if theorem.name else ""
+        says = f"{name}{theorem.proposition}"
+        yield Claim(f"{found.label}/{number}", found.label, found.where, says, Proved(theorem), derives=True)
 
 
 def examine(claim: Claim, *, controls: bool = False) -> Entry:

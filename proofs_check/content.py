@@ -19,6 +19,8 @@ from sympy.core.function import AppliedUndef
 from sympy.core.singleton import Singleton
 from sympy.logic.boolalg import Boolean
 
+from hsdp_symbolic.proof.kernel import Theorem
+
 COVERED = ("hsdp_symbolic", "proofs_check", "sympy", "fractions", "builtins")
 """Packages whose classes may occur: others are not in the fingerprint (`cache.py`), and may change unnoticed."""
 
@@ -50,6 +52,8 @@ class _Content:
         if isinstance(thing, Expr | Boolean | Tuple):
             return self._expression(thing)
         name = _name(type(thing))
+        if isinstance(thing, Theorem):  # its proof follows from the sources, which are in the fingerprint
+            return [name, thing.name, self.of(thing.proposition), *map(self.of, thing.hypotheses)]
         if isinstance(thing, Enum):
             return [name, thing.name]
         if isinstance(thing, Fraction):

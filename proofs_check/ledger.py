@@ -1,4 +1,4 @@
-"""The ledger: every claim and every note, gathered from the derivations and from `proofs_check.claims`, in order."""
+"""The ledger: every claim and every note, gathered from proofs, facts and `proofs_check.claims`, in order."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from hsdp_symbolic.catalogue import labels, statement, statements
 
 from .claim import Claim, Note, steps
+from .facts import fact_claims
 from .inventory import stored
 from .register import all_claims, claims_where, notes_where
 
@@ -16,6 +17,7 @@ def claims(label: str | None = None) -> Iterator[Claim]:
     if label is None:
         for found in statements():
             yield from steps(found)
+        yield from fact_claims()
         yield from all_claims()
     else:
         chosen = statement(label)
@@ -25,6 +27,8 @@ def claims(label: str | None = None) -> Iterator[Claim]:
 
 def claim_named(name: str) -> Claim | None:
     """The claim that has this name, built without the others; None if there is none."""
+    if name.startswith("fact:"):
+        return next((claim for claim in fact_claims() if claim.id == name), None)
     label = name.rpartition("/")[0]
     derived = steps(statement(label)) if label in labels() else iter(())
     found = [claim for claim in derived if claim.id == name] or list(claims_where(lambda row: row.id == name))

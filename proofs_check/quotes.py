@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from sympy import Eq, Expr, Le
+from sympy import Expr
 from sympy.core.relational import Relational
 
 from hsdp_symbolic.catalogue import statement
@@ -51,8 +51,5 @@ class Quotes(Check):
                 yield what, replace(self, printed=printed)
 
     def formula(self) -> Relational:
-        found = statement(self.label)
-        if found.side is not None:
-            return Proved(self.theorem).formula()
-        kind = Eq if found.relation == "=" else Le
-        return kind(found.expr, found.expr if self.printed is None else self.printed, evaluate=False)
+        found = Proved(self.theorem).formula()
+        return found if self.printed is None else found.func(found.lhs, self.printed, evaluate=False)

@@ -21,8 +21,9 @@ COMMANDS = {
     "list": ("statements", "list all statements in the paper's order"),
     "show": (
         "statements",
-        "show a statement, its hypotheses and its derivation, with the verdict on each step",
+        "show a statement, its hypotheses, and its proof with what each part of it rests on",
     ),
+    "axioms": ("axioms", "what a statement finally rests on: cited facts and hypotheses; or the whole trusted base"),
     "eval": ("statements", "evaluate a statement: a certified bracket, and a float computed fast"),
     "epsilon": ("accounting", "the certified epsilon of a training run at a given delta"),
     "delta": ("accounting", "the certified delta of a training run at a given epsilon"),

@@ -27,9 +27,8 @@ def register(command: Command) -> None:
     show = command("show", _show)
     show.epilog = "example: hsdp show thm:shuffle"
     show.add_argument("label", metavar="LABEL", help="label of a statement (hsdp list), e.g. thm:strconvexsmooth")
-    show.add_argument(
-        "--fresh", action="store_true", help="verify every step now; do not use verdicts remembered from earlier runs"
-    )
+    show.add_argument("--fresh", action="store_true", help="prove it now; do not read the record of an earlier proof")
+    show.add_argument("--tree", action="store_true", help="prove it now and print every application of a rule")
 
     evaluate = command("eval", _eval)
     evaluate.epilog = f"example: {EXAMPLE_EVAL}"
@@ -79,9 +78,9 @@ def _list(arguments: argparse.Namespace) -> int:
 
 def _show(arguments: argparse.Namespace) -> int:
     from proofs_check.cache import Memory
-    from proofs_check.claim import examine, steps
 
     from ..catalogue import statement
+    from ..standing import proof_record
     from ..tex import plain
 
     found = statement(arguments.label)
@@ -93,22 +92,23 @@ def _show(arguments: argparse.Namespace) -> int:
     for assumption in found.assumptions:
         print(f"Assumes     {assumption}")
     print("Hypotheses  " + (", ".join(map(plain, found.hypotheses)) or "none beyond the ranges of the letters"))
-    if found.uses:
-        print("Rests on    " + ", ".join(found.uses))
-    print("\nDerivation")
-    memory, passed = Memory(), True
-    for number, claim in enumerate(steps(found), start=1):
-        print(f"{number:3}. {claim.says}")
-        print(f"     {plain(claim.printed.formula())}")
-        entry = examine(claim) if arguments.fresh else memory.recall(claim)
-        if entry is None:
-            print(f"     not verified yet (hsdp verify {found.label})")
-        else:
-            evidence = entry.as_printed
-            print(f"     {evidence.verdict} [{evidence.method}; {evidence.scope}] {evidence.detail}")
-            passed &= entry.passes
-    memory.say()
-    return 0 if passed else 1
+    fresh = arguments.fresh or arguments.tree
+    rests = proof_record(found.label, fresh=fresh)
+    print("Rests on    " + (", ".join(rests["facts"]) or "no cited fact") + f"   (hsdp axioms {found.label})")
+    print("\nProof")
+    if arguments.tree:
+        from ..proof.tree import every_rule
+
+        for line in every_rule(found.theorem):
+            print(f"  {line}")
+    else:
+        for number, line in enumerate(rests["proof"], start=1):
+            print(f"{number:3}. {line['name'] or found.label}: {line['says']}")
+            if line["support"]:
+                print(f"     {line['support']}")
+    verdict = "proved now" if fresh else Memory().derivation(found.label)
+    print(f"\n{verdict or f'as recorded; to prove it now: hsdp show {found.label} --fresh, or hsdp verify'}")
+    return 0
 
 
 def _abbreviations(found: Statement) -> str:

@@ -15,7 +15,29 @@ from ..proof.kernel import Theorem, apply, assume, cancel, chain, combine, cut, 
 from ..proof.propositions import AtMost, From, InOrder, PerOrder, Proposition, Renyi
 from ..proof.search import at_most, claimed, equal_bound, given, induct, positive_from_one, short
 from ..statement import Statement
-from ..symbols import K, N, S_g, after, alpha, b, count, epoch, eta, i, j, j0, k, m, place, q, rho0, sigma, start, u, whole
+from ..symbols import (
+    K,
+    N,
+    S_g,
+    after,
+    alpha,
+    b,
+    count,
+    epoch,
+    eta,
+    i,
+    j,
+    j0,
+    k,
+    m,
+    place,
+    q,
+    rho0,
+    sigma,
+    start,
+    u,
+    whole,
+)
 from .descents import (
     BATCH,
     CONVEX_STEP,
@@ -268,7 +290,9 @@ def strongly_convex() -> Statement:
         where="Theorem 3.3 (proof in Appendix D.5)",
         says="ε after K epochs over a fixed sequence of batches, for data in batch j0.",
         bounds=r"\varepsilon",
-        theorem=claimed(Renyi(From(FIXED_ORDER, Integer(0), K * N), alpha, expr), relations, by_contraction(FIXED_ORDER), prove),
+        theorem=claimed(
+            Renyi(From(FIXED_ORDER, Integer(0), K * N), alpha, expr), relations, by_contraction(FIXED_ORDER), prove
+        ),
         shown=Plus(first_term_shown(), FirstEpoch(N - j0, alpha)),
         first_epoch=first_epoch_meant(),
         printed_with=lambda: [*last_sums(), decay_below_one()],

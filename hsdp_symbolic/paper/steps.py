@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from functools import cache
 
-from sympy import Expr, Integer, S
+from sympy import Expr
 
 from ..functions.geometric import GeometricSum
 from ..proof import kernel
 from ..proof.facts.definitions import RUN, same_start, update_per_order
 from ..proof.facts.renyi import composition, composition_within, data_processing, gaussian_mechanism
 from ..proof.kernel import Theorem, apply, assume
-from ..proof.propositions import Descent, From, Less, PerOrder, Unused
+from ..proof.propositions import Descent, From, PerOrder, Unused
 from ..proof.search import equal_bound, use
-from ..symbols import i, inverse, q, start, u
+from ..symbols import i, q, start, u
 from .descents import NOISE, apart, below_one, contracts
-from .lsi import after_map, inverse_constant, spread
+from .lsi import after_map, spread
 from .postprocessing import noise_shrinks
 
 
@@ -83,9 +83,3 @@ def shared_at_most(run: Descent) -> Theorem:
 
 def _apart_from_one(factor: Expr) -> list[Theorem]:
     return [below_one()] if factor == q else []
-
-
-__all__ = [
-    "S", "Integer", "Less", "after_partial_use", "after_shared", "after_use", "first_use", "from_the_start", "inverse",
-    "inverse_constant", "shared", "shared_at_most", "used",
-]

@@ -47,7 +47,7 @@ def fits(label: str, theorem: Theorem, printed: Sequence[Relational | Or], side:
 
 
 def verified(label: str, theorem: Theorem) -> tuple[Theorem, ...]:
-    """The nodes of a statement's proof, all of them replayed; `Refused` unless its abbreviations are in their ranges."""
+    """The nodes of a statement's proof, all replayed; `Refused` unless its abbreviations lie in their ranges."""
     found = closed(theorem)
     proved = proof_of(theorem)
     used = theorem.proposition.free_symbols.union(*(each.free_symbols for each in theorem.hypotheses))

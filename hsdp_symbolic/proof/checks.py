@@ -34,7 +34,7 @@ from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 
 from .. import symbols
-from ..errors import HsdpError
+from ..errors import HsdpError, UnsupportedNode
 from ..evaluate.enclosure import Enclosure, enclose
 from ..evaluate.program import compile_expression
 from ..functions.interface import BoundFunction
@@ -98,7 +98,7 @@ class FromTheorems(Check):
 
 @dataclass(frozen=True)
 class Identity(FromTheorems):
-    """lhs = rhs wherever `where` holds: strict inequalities there say that a divisor is not 0.
+    """lhs = rhs wherever `where` holds: strict inequalities there, and theorems `nonzero`, say that a divisor is not 0.
 
     Both sides must be different trees, or there is nothing to prove (`Definition`). Functions and abbreviations are
     written out `by` equalities.
@@ -108,11 +108,12 @@ class Identity(FromTheorems):
     rhs: Expr
     where: tuple[Relational, ...] = ()
     by: tuple[Theorem, ...] = ()
+    nonzero: tuple[Theorem, ...] = ()
 
     def theorems(self) -> Sequence[Theorem]:
         if self.lhs == self.rhs:
             raise Refused("both sides are one tree: there is nothing to prove")
-        return [equality(self.lhs, self.rhs, self.where, self.by)]
+        return [equality(self.lhs, self.rhs, self.where, self.by, self.nonzero)]
 
     def gap(self) -> Expr:
         return self.rhs - self.lhs
@@ -127,11 +128,17 @@ class Identity(FromTheorems):
         return Eq(self.lhs, self.rhs, evaluate=False)
 
 
-def equality(lhs: Expr, rhs: Expr, where: Sequence[Relational] = (), by: Sequence[Theorem] = ()) -> Theorem:
+def equality(
+    lhs: Expr,
+    rhs: Expr,
+    where: Sequence[Relational] = (),
+    by: Sequence[Theorem] = (),
+    nonzero: Sequence[Theorem] = (),
+) -> Theorem:
     """lhs = rhs, both worked out and brought to normal form; if need be, with one step of each sum written out."""
     first, second = (kernel.work_out(side) if side.has(*_TO_WORK_OUT) else None for side in (lhs, rhs))
     ends = [each.proposition.right if each else side for each, side in ((first, lhs), (second, rhs))]  # type: ignore[attr-defined]
-    assumed = strict(where)
+    assumed = [*strict(where), *nonzero]
     try:
         found = kernel.cancel(*ends, *assumed, by=by)
     except Refused:
@@ -156,10 +163,17 @@ def _unfolded(sides: Sequence[Expr]) -> list[Theorem]:
     nodes = {node for side in sides for node in side.atoms(BoundFunction)}
     found = []
     for node in sorted(nodes, key=str):
-        for place, (left, _) in enumerate(node.definition() if hasattr(node, "definition") else ()):
+        for place, (left, _) in enumerate(_definition(node)):
             if left in nodes and left != node:
                 found.append(kernel.unfold(node, place))
     return found
+
+
+def _definition(node: BoundFunction) -> Sequence[tuple[Expr, Expr]]:
+    try:
+        return node.definition()
+    except UnsupportedNode:
+        return ()
 
 
 @dataclass(frozen=True)
@@ -243,8 +257,8 @@ Factor = Expr | Relational | Theorem
 class Certificate(FromTheorems):
     """lhs ≤ rhs, because rhs − lhs is a sum of `terms`, each a product of factors that are not negative.
 
-    A factor is an expression whose sign is seen, a relation among the hypotheses `where`, or a theorem. Functions and
-    abbreviations are written out `by` equalities.
+    A factor is an expression whose sign is seen, a relation among the hypotheses `where`, or a theorem. `by` and
+    `nonzero` are as for `Identity`.
     """
 
     lhs: Expr
@@ -252,10 +266,11 @@ class Certificate(FromTheorems):
     terms: tuple[tuple[Factor, ...], ...]
     where: tuple[Relational, ...] = ()
     by: tuple[Theorem, ...] = ()
+    nonzero: tuple[Theorem, ...] = ()
 
     def theorems(self) -> Sequence[Theorem]:
         terms = [[self._factor(factor) for factor in term] for term in self.terms]
-        return [kernel.combine(self.lhs, self.rhs, *terms, nonzero=strict(self.where), by=self.by)]
+        return [kernel.combine(self.lhs, self.rhs, *terms, nonzero=[*strict(self.where), *self.nonzero], by=self.by)]
 
     def _factor(self, factor: Factor) -> Expr | Theorem:
         if isinstance(factor, Relational):

@@ -61,7 +61,7 @@ class Evidence:
     detail: str
 
 
-EVERYWHERE = "all values of the letters"
+EVERYWHERE = "whatever the letters are"
 """The scope of a theorem without a hypothesis."""
 
 
@@ -95,7 +95,7 @@ def proved(theorems: Sequence[Theorem], detail: str = "") -> Evidence:
             if _says_as_much(hypothesis, theorem.proposition):
                 raise Refused(f"what is to be proved is among its hypotheses: {hypothesis}")
     cited = sorted({fact.name for theorem in theorems for fact in rests_on(theorem) if not fact.is_definition})
-    told = [detail or f"{rules} rule{'s' if rules > 1 else ''}", *([f"rests on {', '.join(cited)}"] if cited else [])]
+    told = [detail or f"{rules} rule{'s' if rules > 1 else ''}", f"rests on {', '.join(cited) if cited else 'no cited fact'}"]
     return Evidence(Method.THEOREM, Verdict.PROVED, scope_of(*theorems), "; ".join(told))
 
 
@@ -117,7 +117,7 @@ def scope_of(*theorems: Theorem) -> str:
     given = dict.fromkeys(
         str(each) for theorem in theorems for each in theorem.hypotheses if not isinstance(each, Abbreviation)
     )
-    return "; ".join(given) if given else EVERYWHERE
+    return "where " + "; ".join(given) if given else EVERYWHERE
 
 
 def surviving_mutants(check: Check) -> tuple[int, list[str]]:

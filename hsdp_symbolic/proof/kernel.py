@@ -721,7 +721,9 @@ def _in_range(symbol: Symbol, value: Expr, ranges: Sequence[Theorem]) -> None:
     elif symbol.is_nonnegative:
         _require(_known(value, ranges, strict=False), f"{symbol} >= 0: give a theorem that 0 <= {value}")
     else:
-        _require(bool(value.is_real or not symbol.is_real or _is_real(value)), f"{symbol} is real, and {value} need not be")
+        _require(
+            bool(value.is_real or not symbol.is_real or _is_real(value)), f"{symbol} is real, and {value} need not be"
+        )
 
 
 def _is_real(value: Expr) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from typing import ClassVar, Self
 
-from sympy import Basic, Eq, Expr, Float, Ge, Gt, Le, Lt, Or, Symbol
+from sympy import Basic, Eq, Expr, Float, Ge, Gt, Le, Lt, Or, Symbol, srepr
 from sympy.core.relational import Relational
 
 from ..meaning import Asks, Neighbouring, Quantity, Scheme
@@ -54,6 +54,15 @@ class Term:
 
     def __str__(self) -> str:
         return self.said()
+
+
+def content(part: object) -> str:
+    """A term, part by part, in a form in which different terms differ: classes, trees of expressions, data."""
+    if isinstance(part, Term):
+        return f"{type(part).__name__}({', '.join(map(content, part.parts()))})"
+    if isinstance(part, tuple):
+        return f"[{', '.join(map(content, part))}]"
+    return srepr(part) if isinstance(part, Basic) else repr(part)
 
 
 def _changed(part: object, change: Callable[[object], object]) -> object:
@@ -330,7 +339,10 @@ class Apart(Proposition):
 
 @dataclass(frozen=True)
 class LossesBetween(Proposition):
-    """Every record's loss ℓ has ℓ(y) − ℓ(x) − ⟨∇ℓ(x), y − x⟩ between (convexity/2)‖y − x‖² and (smoothness/2)‖y − x‖²."""
+    """Every record's loss is strongly convex and smooth with these constants.
+
+    ℓ(y) − ℓ(x) − ⟨∇ℓ(x), y − x⟩ lies between (convexity/2)‖y − x‖² and (smoothness/2)‖y − x‖².
+    """
 
     descent: Descent | Anything
     convexity: Expr
@@ -349,7 +361,7 @@ class GradientSteps(Proposition):
 
 @dataclass(frozen=True)
 class Gradients(Proposition):
-    """At some two points, Δθ apart, the gradients of a batch's loss differ by Δg: ‖Δθ‖², ⟨Δg, Δθ⟩ and ‖Δg‖² are these."""
+    """At some two points, Δθ apart, the gradients of a batch's loss differ by Δg, with these squares and product."""
 
     descent: Descent | Anything
     points: Expr
@@ -375,7 +387,7 @@ class LogSobolev(Proposition):
     inverse: Expr
     value_at = "inverse"
     quantity = Quantity.LOG_SOBOLEV
-    words = "log-Sobolev, 1/c ≤ {inverse}, for {pair}"
+    words = "log-Sobolev with 1/c at most {inverse}, for {pair}"
 
 
 @dataclass(frozen=True)
@@ -387,7 +399,7 @@ class LogSobolevConstant(Proposition):
     value_at = "constant"
     relation = "="
     quantity = Quantity.LOG_SOBOLEV
-    words = "log-Sobolev, c = {constant}, for {pair}"
+    words = "log-Sobolev with c equal to {constant}, for {pair}"
 
 
 @dataclass(frozen=True)
@@ -398,7 +410,7 @@ class PerOrder(Proposition):
     cost: Expr
     value_at = "cost"
     quantity = Quantity.DIVERGENCE_STEP
-    words = "R_a ≤ a·({cost}) at every order a > 1, for {pair}"
+    words = "at every order a > 1 the divergence is at most a times {cost}, for {pair}"
 
 
 @dataclass(frozen=True)
@@ -410,7 +422,7 @@ class Renyi(Proposition):
     epsilon: Expr
     value_at = "epsilon"
     quantity = Quantity.DIVERGENCE
-    words = "R_{order} ≤ {epsilon}, for {pair}"
+    words = "at order {order} the divergence is at most {epsilon}, for {pair}"
 
 
 RELATIONS: dict[type[Relational], Callable[[Expr, Expr], Proposition]] = {

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from sympy import Expr, Integer, S, Symbol
+from sympy import Expr, S, Symbol
 from sympy.core.relational import Relational
 
 from ..functions.geometric import GeometricSum
 from ..symbols import ABBREVIATIONS, N, b, n, whole
 from . import kernel
-from .kernel import Fact, Refused, Theorem
-from .propositions import Abbreviation, Anything, AtMost, Equal, Less, Proposition, proposition_of
+from .kernel import Theorem
+from .propositions import Abbreviation, Anything, AtMost, Proposition, proposition_of
 
 
 def given(relation: Relational) -> Theorem:
@@ -65,7 +65,9 @@ def _abbreviations(where: Iterable[Proposition]) -> list[Symbol]:
     return [symbol for symbol in ABBREVIATIONS if symbol in used]
 
 
-def use(lemma: Theorem, *premises: Theorem, put: Mapping[Any, Any] | None = None, ranges: Sequence[Theorem] = ()) -> Theorem:
+def use(
+    lemma: Theorem, *premises: Theorem, put: Mapping[Any, Any] | None = None, ranges: Sequence[Theorem] = ()
+) -> Theorem:
     """What a lemma says once its hypotheses, with `put` in place, are proved by the premises.
 
     Symbols and `Anything` that stand alone in a hypothesis are read off the premise that fits it.
@@ -135,9 +137,9 @@ def positive_from_one(expr: Expr, index: Symbol, at_least_one: Theorem) -> Theor
 
 
 def on(expr: Expr, domain: Mapping[Symbol, tuple[Expr, Symbol, Expr, Theorem]]) -> Theorem:
-    """The sign of `expr` where some symbols are written by others, as q = 1/(1 + p): symbol → (1/(1 + p), p, p of q, 0 < p of q).
+    """The sign of `expr` where some symbols are written by others, seen in the new ones and read back.
 
-    Seen in the new symbols, then read back.
+    For q = 1/(1 + p): q → (1/(1 + p), p, 1/q − 1, the theorem 0 < 1/q − 1).
     """
     there = expr.subs({symbol: value for symbol, (value, *_) in domain.items()}, simultaneous=True)
     found = kernel.positive(there)
@@ -145,7 +147,7 @@ def on(expr: Expr, domain: Mapping[Symbol, tuple[Expr, Symbol, Expr, Theorem]]) 
     ranges = [theorem for *_, theorem in domain.values()]
     read = kernel.substitute(found, back, *ranges)
     return kernel.chain(
-        read if isinstance(read.proposition, AtMost | Less) else read,
+        read,
         kernel.cancel(read.proposition.right, expr, *ranges),  # type: ignore[attr-defined]
     )
 
@@ -192,9 +194,3 @@ def induct(
 ) -> Theorem:
     """Induction: `step` is handed the claim at the index as a hypothesis, and proves it at the next."""
     return kernel.induct(index, start, base, step(kernel.assume(claim(index))), upper)
-
-
-__all__ = [
-    "ABBREVIATIONS", "Equal", "Fact", "Integer", "Refused", "at_most", "batches_exist", "equal_bound", "given", "induct",
-    "later", "on", "positive", "positive_from_one", "power_below_one", "ranged", "reads", "short", "use",
-]

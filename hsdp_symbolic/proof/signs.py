@@ -69,7 +69,7 @@ def _power(base: Expr, exponent: Expr) -> Sign | None:
 
 @lru_cache(maxsize=4096)
 def seen(expr: Expr) -> Sign | None:
-    """`sign`, of the tree as it is or of its numerator and denominator as polynomials; whole numbers ≥ 1 count from 1."""
+    """`sign` of the tree, or of numerator and denominator as polynomials, a whole number ≥ 1 written as 1 + more."""
     found = sign(expr)
     if found is not None:
         return found
@@ -128,9 +128,7 @@ def _is_nonzero(expr: Expr, known: tuple[Expr, ...]) -> bool:
         return False
     if constant == 0 or (len(factors) == 1 and factors[0][1] == 1 and top == expr):
         return False
-    return all(_is_factor_nonzero(each, known) for each, _ in factors) and (
-        bottom == 1 or is_nonzero(bottom, known)
-    )
+    return all(_is_factor_nonzero(each, known) for each, _ in factors) and (bottom == 1 or is_nonzero(bottom, known))
 
 
 def _is_factor_nonzero(expr: Expr, known: Sequence[Expr]) -> bool:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..progress import Ticker
+from ..proof.kernel import Fact, rests_on
 from ..setting.letters import LETTERS
 from ..symbols import ABBREVIATIONS, COSTS, TEX, N, m, sigma2
+from .axioms import facts_latex
 from .printable import Printable
 from .printer import PaperPrinter
 from .views import AlignedDisplay, derivation, display, hypotheses, render, words
@@ -38,12 +40,21 @@ def document(statements: Sequence[Printable]) -> tuple[str, bool]:
             rf"\section*{{{words(found.title)}}}",
             rf"{_code(found.label)}, {words(found.where)}. {words(found.says)}" + "\n",
             render([*hypotheses(found), display(found)], "latex"),
-            *([f"Rests on {', '.join(map(_code, found.uses))}."] if found.uses else []),
-            r"\paragraph{Derivation.}",
+            r"\paragraph{Proof.}",
             render(steps, "latex"),
         ]
     ticker.clear()
-    return "\n".join([*parts, r"\end{document}", ""]), passed
+    return "\n".join([*parts, _facts(statements), r"\end{document}", ""]), passed
+
+
+def _facts(statements: Sequence[Printable]) -> str:
+    """What all these proofs take from elsewhere."""
+    needed: dict[Fact, list[str]] = {}
+    for found in statements:
+        for fact in rests_on(found.theorem):
+            needed.setdefault(fact, []).append(found.label)
+    facts = sorted(needed, key=lambda fact: (fact.is_definition, fact.name))
+    return "\n".join([r"\section*{Facts}", facts_latex(facts, {fact.name: needed[fact] for fact in facts})])
 
 
 def _code(label: str) -> str:
@@ -64,9 +75,8 @@ def _notation() -> str:
             r"\end{tabular}",
             r"\end{center}",
             render([AlignedDisplay(tuple(meanings))], "latex"),
-            "In square brackets after each step of a derivation: its verdict, and the method by which it was reached.",
-            "Where both sides of an identity come to the same expression as soon as they are written down, that",
-            "expression is shown once.",
+            "A proof is the list of its named theorems. In square brackets after each: the theorems and the facts",
+            "that it rests on; the facts are listed at the end.",
             "",
         ]
     )

@@ -10,7 +10,8 @@ from sympy import Expr
 from sympy.core.relational import Relational
 
 from ..evaluate.enclosure import Enclosure
-from ..proof.derivation import Step
+from ..proof.kernel import Theorem
+from ..proof.tree import Line
 from ..setting import Setting
 
 
@@ -40,7 +41,10 @@ class Printable(Protocol):
     @property
     def assumptions(self) -> tuple[str, ...]: ...
     @property
-    def steps(self) -> Sequence[Step]: ...
+    def theorem(self) -> Theorem: ...
+    @property
+    def proof(self) -> Sequence[Line]: ...
+    def verify(self) -> int: ...
     @property
     def uses(self) -> tuple[str, ...]: ...
     @property

@@ -16,12 +16,13 @@ from sympy import Expr, Symbol
 from .. import symbols
 from ..errors import HsdpError
 from ..functions.interface import BoundFunction
-from ..proof.checks import EVERYWHERE, Check, Cited, Evidence, Induction, Limit, Method
+from ..proof.kernel import Refused
 from ..setting import Setting
 from ..setting.letters import LETTERS
 from .layout import rows
 from .printable import Printable
 from .printer import PaperPrinter, number
+from .told import with_displays
 from .words import to_latex, to_markdown
 
 Format = Literal["latex", "markdown"]
@@ -51,9 +52,9 @@ class AlignedDisplay:
 
 @dataclass(frozen=True)
 class WrittenSteps:
-    """A derivation: each step's words and the rows of its formula."""
+    """A proof: the words of each theorem, and the rows of formulas too long to stand among them."""
 
-    steps: tuple[tuple[str, tuple[str, ...]], ...]
+    steps: tuple[tuple[tuple[str | Maths, ...], tuple[str, ...]], ...]
 
 
 Block = Paragraph | AlignedDisplay | WrittenSteps
@@ -110,47 +111,18 @@ def hypotheses(statement: Printable) -> list[Block]:
 
 
 def derivation(statement: Printable) -> tuple[list[Block], bool]:
-    """Every step with its words, its formula and its evidence, each verified now; and whether all of them pass."""
-    found, passed = [], True
-    for number_, step in enumerate(statement.steps, start=1):
-        evidence = step.check.verify()
-        passed &= evidence.verdict.passes
-        found.append((f"{number_}. {step.says} [{_support(evidence)}]", tuple(_formula_rows(step.check))))
-    return [WrittenSteps(tuple(found))], passed
-
-
-def _support(evidence: Evidence) -> str:
-    if evidence.method is Method.CITED:
-        return f"{evidence.verdict}: {evidence.detail}"
-    scope = evidence.scope.removeprefix(EVERYWHERE).lstrip(", ").replace(">=", "≥")
-    return f"{evidence.verdict} by {evidence.method}" + (f"; {scope}" if scope else "")
-
-
-def _formula_rows(check: Check) -> list[str]:
-    """What a check claims; nothing where the claim is between two equal numbers, which the words say better."""
-    if isinstance(check, Cited):
-        return _formula_rows(check.witness)
-    printer = PaperPrinter(sort=True)
-    if isinstance(check, Induction):
-        return _induction_rows(check, printer)
-    formula = check.formula()
-    if isinstance(check, Limit):
-        point = f"{printer.doprint(check.symbol)} \\downarrow {printer.doprint(check.point)}"
-        return rows(printer, rf"\lim_{{{point}}} \left[{printer.doprint(check.expr)}\right]", "=", check.value)
-    left, right = (printer.doprint(side) for side in (formula.lhs, formula.rhs))
-    if left == right:
-        return [] if formula.rhs.is_number else rows(printer, "", "", formula.rhs)
-    return rows(printer, formula.lhs, _RELATIONS[formula.rel_op], formula.rhs)
-
-
-def _induction_rows(check: Induction, printer: PaperPrinter) -> list[str]:
-    name, index = printer.doprint(check.previous), printer.doprint(check.index)
-    here = PaperPrinter(sort=True, names={check.previous: f"{name}_{{{index}}}"})
-    return [
-        *rows(here, f"{name}_{{{check.start}}}", "=", check.initial),
-        *rows(here, f"{name}_{{{index} + 1}}", "=", check.successor),
-        *rows(here, rf"\Rightarrow\quad {name}_{{{index}}}", "=", check.sequence),
-    ]
+    """The named theorems of the proof, written and verified now, each with what it rests on; and whether it holds."""
+    try:
+        statement.verify()
+    except Refused as why:
+        return [Paragraph((f"The proof of {statement.label} fails: {why}",))], False
+    found = []
+    for line in statement.proof:
+        told, formula = with_displays(line.theorem.proposition)
+        support = f" [{line.support}]" if line.support else ""
+        parts = [Maths(text) if is_formula else text for text, is_formula in told]
+        found.append(((f"{line.number}. {line.name or statement.label}: ", *parts, support), formula))
+    return [WrittenSteps(tuple(found))], True
 
 
 def values(statement: Printable, setting: Setting, digits: int = 12, **arguments: object) -> list[Block]:
@@ -217,16 +189,18 @@ def render(blocks: list[Block], form: Format) -> str:
 
 def _latex(block: Block) -> str:
     if isinstance(block, Paragraph):
-        return "".join(f"${part.tex}$" if isinstance(part, Maths) else words(part) for part in block.parts)
+        return _latex_parts(block.parts)
     if isinstance(block, AlignedDisplay):
         return _environment("align*", block.rows)
-    # Each formula is aligned by itself: with one point of alignment for all, a wide left side would push all others.
     lines = []
     for said, formula in block.steps:
-        lines.append(rf"\intertext{{{words(said)}}}")
-        lines += [rf"& {_environment('aligned', formula)} \\"] if formula else []
-    lines[-1] = lines[-1].removesuffix(r" \\")  # it would begin another, empty row
-    return "\n".join([r"\begin{align*}", *lines, r"\end{align*}"])
+        lines.append(rf"\par\noindent {_latex_parts(said)}")
+        lines += [_environment("align*", formula)] if formula else []
+    return "\n".join(lines)
+
+
+def _latex_parts(parts: tuple[str | Maths, ...]) -> str:
+    return "".join(f"${part.tex}$" if isinstance(part, Maths) else words(part) for part in parts)
 
 
 def words(text: str) -> str:
@@ -243,15 +217,18 @@ def _environment(name: str, lines: tuple[str, ...], end: str = r" \\") -> str:
 
 def _markdown(block: Block) -> str:
     if isinstance(block, Paragraph):
-        text = "".join(f"${part.tex}$" if isinstance(part, Maths) else to_markdown(part) for part in block.parts)
-        return f"{text}\n"
+        return f"{_markdown_parts(block.parts)}\n"
     if isinstance(block, AlignedDisplay):
         return _dollars(block.rows)
     # "1\\." keeps a step from being taken for an item of a list, which would swallow its formula.
     return "\n".join(
-        to_markdown(said).replace(".", r"\.", 1) + "\n" + (f"\n{_dollars(formula)}" if formula else "")
+        _markdown_parts(said).replace(".", r"\.", 1) + "\n" + (f"\n{_dollars(formula)}" if formula else "")
         for said, formula in block.steps
     )
+
+
+def _markdown_parts(parts: tuple[str | Maths, ...]) -> str:
+    return "".join(f"${part.tex}$" if isinstance(part, Maths) else to_markdown(part) for part in parts)
 
 
 def _dollars(lines: tuple[str, ...]) -> str:

@@ -15,9 +15,9 @@ from hsdp_symbolic.functions.log_mean_exp import LogMeanExp
 from hsdp_symbolic.meaning import Quantity
 from hsdp_symbolic.paper.fixed_order import first_term
 from hsdp_symbolic.proof.algebra import close_sums
-from hsdp_symbolic.proof.checks import AtPoint, Certificate, Check, Identity, Slack
+from hsdp_symbolic.proof.checks import AtPoint, Certificate, Check, Identity
 from hsdp_symbolic.proof.monotone import LargestTerm, Monotone
-from hsdp_symbolic.proof.positivity import Positive
+from hsdp_symbolic.proof.certificates import Positive
 from hsdp_symbolic.symbols import (
     ABBREVIATIONS,
     K,

@@ -15,7 +15,7 @@ from hsdp_symbolic.evaluate.enclosure import Enclosure, enclose
 from hsdp_symbolic.evaluate.program import compile_expression
 from hsdp_symbolic.functions.geometric import GeometricSum
 from hsdp_symbolic.proof.algebra import close_sums
-from hsdp_symbolic.proof.checks import AtPoint, Certificate, Check, Identity, Slack
+from hsdp_symbolic.proof.checks import AtPoint, Certificate, Check, Identity
 from hsdp_symbolic.symbols import (
     ABBREVIATIONS,
     CONTRACTIONS,

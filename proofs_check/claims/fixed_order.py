@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from sympy import Integer
-
 from hsdp_symbolic.functions.geometric import GeometricSum
-from hsdp_symbolic.proof.checks import Certificate, Slack
-from hsdp_symbolic.symbols import A_epoch, K, N, m, p, q
+from hsdp_symbolic.proof.checks import Certificate
+from hsdp_symbolic.symbols import A_epoch, K, m_rest, q
 
 from ..claim import Claim, Group
 
@@ -16,7 +14,7 @@ def groups() -> tuple[Group, ...]:
 
 
 def _dropped_factor() -> list[Claim]:
-    decay = q ** (2 * (N - m))
+    decay = q ** (2 * m_rest)  # N − m = ⌈N/2⌉ batches
     epochs = GeometricSum(decay, K - 1)
     return [
         Claim(
@@ -28,8 +26,8 @@ def _dropped_factor() -> list[Claim]:
             printed=Certificate(
                 A_epoch * decay * epochs,
                 A_epoch * epochs,
-                ((A_epoch * epochs * (1 - q**2), Slack(GeometricSum(q**2, N - m), "a sum of positive powers")),),
-                {q: Integer(1) / (1 + p)},
+                ((A_epoch * epochs * (1 + q) * GeometricSum(q**2, m_rest), q < 1),),
+                (q < 1,),
             ),
             sharper="keep the factor q^(2(N−m)) that the proof has earned",
         )

@@ -22,8 +22,8 @@ def _geometric_sum() -> list[Claim]:
             label="thm:GD_baseline",
             where="Appendix D.7, eqn:GD_tighter_relax_ex",
             says="Σ_(k<K) e^(−ηλk/2) = (1 − e^(−ληK))/(1 − e^(−ηλ/2))",
-            printed=Identity(total, (1 - e_half ** (2 * K)) / (1 - e_half)),
-            corrected=Identity(total, (1 - e_half**K) / (1 - e_half)),
+            printed=Identity(total, (1 - e_half ** (2 * K)) / (1 - e_half), (e_half < 1,)),
+            corrected=Identity(total, (1 - e_half**K) / (1 - e_half), (e_half < 1,)),
             correction="the exponent in the numerator is −ληK/2, here and in the two lines after",
         )
     ]

@@ -14,8 +14,8 @@ from hsdp_symbolic.functions.expm1 import Expm1
 from hsdp_symbolic.functions.geometric import GeometricSum
 from hsdp_symbolic.paper.fixed_order import first_term
 from hsdp_symbolic.proof.algebra import close_sums
-from hsdp_symbolic.proof.checks import AtPoint, Certificate, Check, Identity, Induction, Limit, Slack
-from hsdp_symbolic.proof.positivity import Positive
+from hsdp_symbolic.proof.checks import AtPoint, Certificate, Check, Identity, Induction, Limit
+from hsdp_symbolic.proof.certificates import Positive
 from hsdp_symbolic.symbols import (
     ABBREVIATIONS,
     R1,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hsdp_symbolic.proof.checks import Identity
+from hsdp_symbolic.proof.checks import Definition, Identity
 from hsdp_symbolic.symbols import R, S_g, alpha, b, eta, sigma2
 
 from ..claim import Claim, Group
@@ -23,7 +23,7 @@ def _composition() -> list[Claim]:
             where="Appendix D.2, last display",
             says="R_α + η²(S_g/b)²/(2·2ησ²) = R_α + αηS_g²/(4σ²b²)",
             printed=Identity(R + gaussian_cost, claimed),
-            corrected=Identity(R + alpha * gaussian_cost, claimed),
+            corrected=Definition(R + alpha * gaussian_cost, claimed),
             correction="the left side lacks the factor α",
         )
     ]

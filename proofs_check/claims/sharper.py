@@ -12,7 +12,7 @@ from hsdp_symbolic.functions.cyclic_shifts import CyclicShifts
 from hsdp_symbolic.functions.geometric import GeometricSum
 from hsdp_symbolic.functions.log_mean_exp import LogMeanExp
 from hsdp_symbolic.functions.pooled import Pooled
-from hsdp_symbolic.proof.checks import Certificate, Check, Identity, Induction, Limit, Slack
+from hsdp_symbolic.proof.checks import Certificate, Check, Identity, Induction, Limit
 from hsdp_symbolic.sharper.shifts import chord
 from hsdp_symbolic.symbols import (
     K,

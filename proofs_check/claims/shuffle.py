@@ -5,7 +5,7 @@ from __future__ import annotations
 from sympy import Le, Rational, exp
 
 from hsdp_symbolic.functions.geometric import GeometricSum
-from hsdp_symbolic.proof.checks import AtPoint, Certificate, Identity, Slack
+from hsdp_symbolic.proof.checks import AtPoint, Certificate, Identity
 from hsdp_symbolic.symbols import R1, R2, alpha, j, mu, nu, p
 
 from ..claim import Claim, Group

@@ -15,7 +15,9 @@ from hsdp_symbolic.plots import NEW, PAPER, Figure, Request
 from hsdp_symbolic.plots.draw import render
 from hsdp_symbolic.progress import progress
 from hsdp_symbolic.proof.checks import Evidence
+from hsdp_symbolic.proof.facts import all_facts
 from hsdp_symbolic.setting import Setting
+from hsdp_symbolic.standing import proof_record
 from hsdp_symbolic.statement import Statement
 from hsdp_symbolic.tex import latex
 
@@ -32,28 +34,33 @@ def card(
     found: Statement, run: Setting, arguments: Mapping[str, Fraction], entries: list[Entry], shown: list[Figure]
 ) -> str:
     """A statement: formula, hypotheses, certified value, derivation, and what the audit says about it."""
-    steps = entries[: len(found.steps)]
-    others = entries[len(found.steps) :]
+    proofs = [entry for entry in entries if entry.claim.derives]
+    others = [entry for entry in entries if not entry.claim.derives]
+    rests = proof_record(found.label)
     needs = "".join(f"<li>{mathml(latex(each), inline=True)}</li>" for each in found.hypotheses)
     assumes = "".join(f"<li>{escape(each)}</li>" for each in found.assumptions)
     number = len(found.hypotheses) + len(found.assumptions)
-    derivation = "".join(
-        f"<li>{escape(step.says)}<div class='math'>{mathml(latex(step.check.formula()))}</div>"
-        f"{_evidence(entry.as_printed)}</li>"
-        for step, entry in zip(found.steps, steps, strict=True)
+    proof = "".join(
+        f"<li><b>{escape(line['name'] or found.label)}</b>: {escape(line['says'])}"
+        + (f" <span class='soft'>[{escape(line['support'])}]</span>" if line["support"] else "")
+        + "</li>"
+        for line in rests["proof"]
     )
+    facts = "".join(f"<li><code>{escape(name)}</code> ({escape(all_facts()[name].reference)})</li>" for name in rests["facts"])
     links = ", ".join(
         f"<a href='#figure:{each.name}'>{escape(each.title)}</a>" for each in shown if found.label in sources(each)
     )
     claims = "".join(f"<li>{_badge(entry.verdict)} {_claim_link(entry)}</li>" for entry in others)
     return f"""<article class="card" id="{escape(found.label)}">
-<h3><code>{escape(found.label)}</code> {escape(found.title)} {_badge(_worst(steps))}</h3>
+<h3><code>{escape(found.label)}</code> {escape(found.title)} {_badge(_worst(proofs))}</h3>
 <p class="where">{escape(found.where)}. {escape(found.says)}</p>
 <div class="math">{mathml(found.latex())}</div>
 <p>{_value(found, run, arguments)}</p>
 {f"<p>Drawn in: {links}.</p>" if links else ""}
 <details><summary>Hypotheses ({number})</summary><ul>{needs}{assumes}</ul></details>
-<details><summary>Derivation ({len(found.steps)} steps)</summary><ol>{derivation}</ol></details>
+<details><summary>Proof ({len(rests["proof"])} named theorems)</summary><ol>{proof}</ol>
+<p class="soft">{"".join(_evidence(entry.as_printed) for entry in proofs)}</p></details>
+<details><summary>Rests on {len(rests["facts"])} cited facts</summary><ul>{facts}</ul></details>
 {f"<details><summary>Claims about it ({len(others)})</summary><ul>{claims}</ul></details>" if others else ""}
 </article>"""
 

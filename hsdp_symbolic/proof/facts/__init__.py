@@ -1,4 +1,4 @@
-"""The facts that proofs rest on: each is stated in symbols once, with its reference, and nothing else is taken on trust.
+"""The facts that proofs rest on: each stated in symbols, with its reference; nothing else is taken on trust.
 
 `all_facts` gathers them; `hsdp axioms` lists them with the statements that rest on each.
 """
