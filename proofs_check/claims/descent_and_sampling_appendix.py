@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import cache
 
-from sympy import Derivative, Expr, Integer, Le, Lt, Rational, S, exp
+from sympy import Expr, Integer, Le, Lt, Rational, exp
 
 from hsdp_symbolic import Setting, statement
 from hsdp_symbolic.display import undisplay
@@ -14,14 +14,13 @@ from hsdp_symbolic.functions.geometric import GeometricSum
 from hsdp_symbolic.paper import gaussian
 from hsdp_symbolic.paper.descents import ANY, FULL_BATCH, contraction, for_losses
 from hsdp_symbolic.paper.fixed_order import at_order, first_term
-from hsdp_symbolic.paper.gradient_descent import exponential_at_least, full_batch_steps
+from hsdp_symbolic.paper.gradient_descent import full_batch_steps
 from hsdp_symbolic.paper.steps import shared_at_most
 from hsdp_symbolic.proof import kernel
 from hsdp_symbolic.proof.certificates import Positive, sign_on
 from hsdp_symbolic.proof.checks import AtPoint, Certificate, Check, Definition, Identity, Induction
 from hsdp_symbolic.proof.kernel import Theorem
-from hsdp_symbolic.proof.propositions import AtMost, Proposition
-from hsdp_symbolic.proof.search import given, induct, short
+from hsdp_symbolic.proof.search import short
 from hsdp_symbolic.proof.tree import Proved
 from hsdp_symbolic.symbols import (
     ABBREVIATIONS,
@@ -35,7 +34,6 @@ from hsdp_symbolic.symbols import (
     b,
     beta,
     c,
-    e_half,
     eta,
     gap,
     hit,
@@ -59,21 +57,20 @@ from hsdp_symbolic.symbols import (
     rho_n,
     sigma2,
     slack,
-    t,
     theta,
     u,
     v,
     w,
     y_half,
-    z,
 )
 
 from ..claim import Claim, Group, Note
 from ..formulas import gaussian_divergence, mechanism, noisy_step
+from ..lemmas import at_value, exp_above, exp_below_one, exp_falls, power_below, termwise
 from ..quotes import Quotes
 
 _ORDER, _CONTRACTS, _SMALLER = (alpha > 1,), (q < 1,), lam <= beta
-_HALVES, _EPOCHS = m <= m_rest, q ** (2 * m_rest) < 1
+_HALVES = m <= m_rest
 _STEP = alpha * eta * S_g**2 / (4 * sigma2 * b**2)
 """αηS_g²/(4σ²b²), as the paper writes αρ₀."""
 _FULL_STEP = eta * S_g**2 / (2 * sigma2 * n**2)
@@ -260,64 +257,25 @@ def _half_steps() -> list[Claim]:
     ]
 
 
-def _rises(expr: Expr, *terms: tuple[kernel.Factor, ...]) -> Theorem:
-    """expr(0) ≤ expr(y) for y ≥ 0 (`gap`): its derivative in t is seen not to be negative, or the sum of the terms."""
-    slope = kernel.work_out(Derivative(expr, t))
-    found: Expr = slope.proposition.right  # type: ignore[attr-defined]
-    positive = kernel.combine(S.Zero, found, *terms) if terms else kernel.positive(found)
-    rising = kernel.rises(expr, t, kernel.loosen(kernel.chain(positive, kernel.swap(slope))), gap)
-    return kernel.substitute(rising, {t: Integer(0)})
-
-
 @cache
-def _above_line() -> Theorem:
-    """0 ≤ (2 + y)·e^(−y) − 2 + y: its derivative is 1 − (1 + y)·e^(−y), which rises from 0."""
-    slope = kernel.substitute(_rises(-(1 + t) * exp(-t)), {gap: t})
-    return kernel.substitute(_rises((2 + t) * exp(-t) - 2 + t, (S.One, slope)), {gap: y_half})
-
-
-@cache
-def _second_order() -> Theorem:
-    """(1 + y + y²/2)·e^(−y) ≤ 1."""
-    return kernel.substitute(_rises(-(1 + t + t**2 / 2) * exp(-t)), {gap: y_half})
-
-
-@cache
-def _line_above() -> Theorem:
-    """(ηλ/2)·(1−ηλ/2)·(1 − e^(−ληK))/(1 − e^(−ηλ/2)) ≤ (1−ηλ/2)/e^(−ηλ/2)·(1 − e^(−ληK)), for ηλ/2 < 1."""
-    decayed, x, below_one = exp(-y_half), 1 - y_half, given(y_half < 1)
-    powers = 1 - decayed ** (2 * K)
-    strictly = kernel.combine(y_half * decayed, 1 - decayed, (S.One, _second_order()), (y_half**2 * decayed / 2,))
-    not_one = kernel.combine(decayed, S.One, (S.One, strictly), (y_half * decayed,))
+def _exponential_below() -> Theorem:
+    """y·e^(−y) < 1 − e^(−y): by y²e^(−y)/2 or more, as e^y ≥ 1 + y + y²/2."""
+    decayed = exp(-y_half)
     return kernel.combine(
-        y_half * x * powers / (1 - decayed),
-        x / decayed * powers,
-        (GeometricSum(decayed, 2 * K) / decayed, below_one, strictly),
-        nonzero=[not_one],
+        y_half * decayed, 1 - decayed, (decayed, at_value(exp_above(3), y_half)), (y_half**2 * decayed / 2,)
     )
 
 
 @cache
 def _sums_of_powers() -> Theorem:
     """Σ_(s<K) (1−ηλ/2)^s ≤ Σ_(s<K) e^(−sηλ/2)."""
-
-    def claim(count: Expr) -> Proposition:
-        return AtMost(GeometricSum(q_half, count), GeometricSum(e_half, count))
-
-    def step(so_far: Theorem) -> Theorem:
-        longer = claim(k + 1)
-        defined = [kernel.unfold(GeometricSum(base, k), 1) for base in (q_half, e_half)]
-        terms = (q_half, so_far), (GeometricSum(e_half, k), given(q_half <= e_half))
-        return kernel.combine(longer.left, longer.right, *terms, by=defined)  # type: ignore[attr-defined]
-
-    found = induct(k, 0, claim, kernel.combine(S.Zero, S.Zero), step)
-    decayed = exp(-eta * lam / 2)
-    below = kernel.chain(short(q_half), kernel.substitute(exponential_at_least(), {z: eta * lam / 2}))
-    return kernel.cut(kernel.substitute(found, {k: K, e_half: decayed}), below)
+    below = kernel.chain(short(q_half), at_value(exp_falls(2), eta * lam / 2))
+    return kernel.substitute(termwise(q_half, exp(-eta * lam / 2), below), {i: K})
 
 
 def _comparison() -> list[Claim]:
-    decayed = exp(-y_half)  # y_half stands for ηλ/2
+    decayed, x = exp(-y_half), 1 - y_half  # y_half stands for ηλ/2
+    half, powers = y_half / 2, 1 - decayed ** (2 * K)
     one = {K: 1, alpha: 2, rho_n: Rational(1, 2), q_half: Rational(3, 4)}
     below = statement("thm:GD_tighter").expr.subs(one)
     above = (alpha * 2 * rho_n * q_half * GeometricSum(exp(-Rational(1, 4)), K)).subs(one)
@@ -327,8 +285,10 @@ def _comparison() -> list[Claim]:
             id="D.7/display-18:reason",
             label="thm:GD_tighter",
             where="Appendix D.7, line 1465",
-            says="1 − x < e^(−x) for x > 0, by x²/(2 + x) or more (taken at x = ηλ/2)",
-            printed=Certificate(1 - y_half, decayed, ((1 / (2 + y_half), _above_line()), (y_half**2 / (2 + y_half),))),
+            says="1 − x < e^(−x) for x > 0, by (1 − e^(−x/2))² or more (taken at x = ηλ/2)",
+            printed=Certificate(
+                x, decayed, ((exp_below_one(half), exp_below_one(half)), (Integer(2), at_value(exp_falls(2), half)))
+            ),
             items=("D.7/display-18",),
         ),
         Claim(
@@ -348,7 +308,9 @@ def _comparison() -> list[Claim]:
             where="Appendix D.7, line 1473",
             says="1 − e^(−x) > x·e^(−x) for x > 0, by x²e^(−x)/2 or more (taken at x = ηλ/2)",
             printed=Certificate(
-                y_half * decayed, 1 - decayed, ((Integer(1), _second_order()), (y_half**2 * decayed / 2,))
+                y_half * decayed,
+                1 - decayed,
+                ((decayed, at_value(exp_above(3), y_half)), (y_half**2 * decayed / 2,)),
             ),
             items=("D.7/sentence-11",),
         ),
@@ -357,7 +319,13 @@ def _comparison() -> list[Claim]:
             label="thm:GD_tighter",
             where="Appendix D.7, line 1475",
             says="the line above is at most (1−ηλ/2)/e^(−ηλ/2)·(1−e^(−ληK)) (over αS_g²/(λσ²n²))",
-            printed=Proved(_line_above()),
+            printed=Certificate(
+                y_half * x * powers / (1 - decayed),
+                x / decayed * powers,
+                ((GeometricSum(decayed, 2 * K) / decayed, _exponential_below(), y_half < 1),),
+                (y_half < 1,),
+                nonzero=(exp_below_one(),),
+            ),
             sharper="e^(−ληK/2) for e^(−ληK): the sum has K terms, not 2K (thm:GD_baseline/geometric-sum)",
             items=("D.7/sentence-12", "D.7/display-20"),
             consequence="loose",
@@ -508,7 +476,7 @@ def _first_term_chain() -> list[Claim]:
             label="thm:shuffle",
             where="Appendix E.1, line 1542",
             says="the first term with ε₀^m, m = ⌊n/2b⌋, written out (over αρ₀)",
-            printed=Identity(spelled, power / short_sum * epochs, (*_CONTRACTS, _EPOCHS)),
+            printed=Identity(spelled, power / short_sum * epochs, _CONTRACTS, nonzero=(power_below(m_rest),)),
             items=("E.1/display-7", "E.1/display-8"),
         ),
         Claim(
@@ -517,7 +485,7 @@ def _first_term_chain() -> list[Claim]:
             where="Appendix E.1, line 1543",
             says="and with its sum closed: 1/Σ_(s<m) q^(2s) = (1−q²)/(1−q^(2m))",
             printed=Identity(
-                power / short_sum, power * (1 - q**2) / (1 - q ** (2 * m)), (*_CONTRACTS, q ** (2 * m) < 1)
+                power / short_sum, power * (1 - q**2) / (1 - q ** (2 * m)), _CONTRACTS, nonzero=(power_below(m),)
             ),
             items=("E.1/display-9",),
         ),
@@ -530,7 +498,8 @@ def _first_term_chain() -> list[Claim]:
                 in_halves * (1 - q ** (2 * m_rest)),
                 Integer(1),
                 ((power * q ** (2 * (K - 1) * m_rest) / short_sum,), (GeometricSum(q**2, m - 1) / short_sum,)),
-                (*_CONTRACTS, _EPOCHS),
+                _CONTRACTS,
+                nonzero=(power_below(m_rest),),
             ),
             sharper="this drops q^(2(m−1))/Σ_(s<m) q^(2s), at most 1/m: without that factor the claimed end is "
             "out of reach, with it it holds for n/b ≥ 4 (thm:shuffle/first-term)",

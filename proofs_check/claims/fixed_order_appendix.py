@@ -52,6 +52,7 @@ from hsdp_symbolic.symbols import (
 
 from ..claim import Claim, Group, Note
 from ..formulas import after_shared, gaussian_divergence, mechanism, noisy_step
+from ..lemmas import power_below
 
 CONVEX, STRONGLY = "lem:LSIseq_convex", "lem:LSIseq_stronglyconvex"
 THEOREM, CONVEX_THEOREM, FIRST = "thm:strconvexsmooth", "thm:convexsmooth", "eqn:proof_strongly_convex_first_epoch"
@@ -565,7 +566,7 @@ def _result() -> list[Claim]:
             label=THEOREM,
             where="Appendix D.5, lines 1246, 1338, 1347 and 1348",
             says="ε_0^m·(1 − q^(2(K−1)(n/b−m)))/(1 − q^(2(n/b−m))) + ε_0^(n/b−j0) is the theorem's bound",
-            printed=Identity(theorem, printed, (q ** (2 * m_rest) < 1,)),
+            printed=Identity(theorem, printed, nonzero=(power_below(m_rest),)),
             items=("D.5/display-1", "D.5/display-17", "D.5/display-18", "D.5/display-19"),
         ),
         Claim(
