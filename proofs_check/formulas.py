@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from sympy import Expr
+from sympy import Expr, Symbol
 
 from hsdp_symbolic import statement
 from hsdp_symbolic.paper import gaussian
+from hsdp_symbolic.proof import kernel
 from hsdp_symbolic.proof.facts.log_sobolev import lsi_convolution, lsi_push_forward
+from hsdp_symbolic.proof.kernel import Theorem
+from hsdp_symbolic.proof.propositions import Equal
 from hsdp_symbolic.symbols import L, S_g, a, alpha, c, eta, factor, hit, inverse, noise_2, sigma2, u, v
+
+
+def supposed(symbol: Symbol, value: Expr) -> Theorem:
+    """symbol = value, as a hypothesis: for claims about letters that are given a value."""
+    return kernel.assume(Equal(symbol, value))
 
 
 def noisy_step(inverse_c: Expr, lipschitz: Expr, time: Expr) -> Expr:

@@ -26,6 +26,7 @@ from hsdp_symbolic.symbols import (
     ABBREVIATIONS,
     K,
     L,
+    M_x,
     N,
     S_g,
     Y,
@@ -61,11 +62,12 @@ from hsdp_symbolic.symbols import (
     u,
     v,
     w,
+    whole,
     y_half,
 )
 
 from ..claim import Claim, Group, Note
-from ..formulas import gaussian_divergence, mechanism, noisy_step
+from ..formulas import gaussian_divergence, mechanism, noisy_step, supposed
 from ..lemmas import at_value, exp_above, exp_below_one, exp_falls, power_below, termwise
 from ..quotes import Quotes
 
@@ -99,7 +101,7 @@ def _balle() -> list[Claim]:
     # With N = i + 2 ≥ 2 the case distinction at j0 = N − 1 decides itself.
     first, last = (bound.subs(j0, place).subs(N, i + 2) for place in (Integer(0), N - 1))
     per_epoch = _STEP / (N - 1) * q_balle ** (N / Integer(2))
-    spelled = {rho0: ABBREVIATIONS[rho0]}
+    spelled = (short(rho0),)
     return [
         Claim(
             id="D.6/display-1:step-size",
@@ -118,7 +120,7 @@ def _balle() -> list[Claim]:
             label="balle2019",
             where="Appendix D.6, line 1372",
             says="first batch: ε is αηS_g²/(4(n/b−1)b²σ²)·(1−2ηβλ/(β+λ))^(n/2b)·K",
-            printed=Identity(first.subs(spelled), (per_epoch * K).subs(N, i + 2)),
+            printed=Identity(first, (per_epoch * K).subs(N, i + 2), by=spelled),
             items=("D.6/sentence-3",),
         ),
         Claim(
@@ -126,7 +128,7 @@ def _balle() -> list[Claim]:
             label="balle2019",
             where="Appendix D.6, line 1372",
             says="last batch: the same with K−1 for K, plus αηS_g²/(4b²σ²)",
-            printed=Definition(last.subs(spelled), (per_epoch * (K - 1) + _STEP).subs(N, i + 2)),
+            printed=Identity(last, (per_epoch * (K - 1) + _STEP).subs(N, i + 2), by=spelled),
             items=("D.6/sentence-3",),
         ),
     ]
@@ -164,10 +166,11 @@ def _half_steps() -> list[Claim]:
         (
             "D.7/display-5:lsi",
             "Appendix D.7, line 1406",
-            "before update k, c is 1/(2ησ²·Σ_(s<k) q^(2s)): lem:LSIseq_stronglyconvex with n/b = 1 (∞ at k = 0)",
-            Definition(
-                statement("lem:LSIseq_stronglyconvex").expr.subs({N: 1, j: 0}, simultaneous=True),
-                1 / (2 * eta * sigma2) / GeometricSum(q**2, k),
+            "before update k ≥ 1, c is 1/(2ησ²·Σ_(s<k) q^(2s)): lem:LSIseq_stronglyconvex with n/b = 1 (∞ at k = 0)",
+            Identity(
+                statement("lem:LSIseq_stronglyconvex").expr.subs(k, whole),
+                1 / (2 * eta * sigma2) / GeometricSum(q**2, whole),
+                by=(supposed(N, Integer(1)), supposed(j, Integer(0))),
             ),
             ("D.7/sentence-4", "D.7/display-5"),
         ),
@@ -393,22 +396,21 @@ def _rational(value: Fraction) -> Rational:
 
 
 def _explanation() -> list[Claim]:
-    """The text after the proof of thm:shuffle; in units of αρ₀, `w` is its second term."""
+    """The text after the proof of thm:shuffle; in units of αρ₀, `M_x` and `w` are its two terms."""
     run = Setting(n=3, b=1, K=2, eta="1/2", lam=1, beta=1, sigma_squared=250, S_g=1)
     composition = statement("mironov2019").enclose(run, alpha=200)
     here = {alpha: 200, rho0: Rational(1, 2000), K: 2, N: 3, m: 1, q: Rational(1, 2)}
     cost = gaussian_divergence(eta * S_g / b, 2 * eta * sigma2)
-    per_step = first_term() / (alpha * rho0)
-    small, long = per_step <= 1 / (N * (1 - q)), 1 / (1 - q) <= K
-    one_batch = statement("eps0").expr.subs(j, 1).subs(rho0, ABBREVIATIONS[rho0])
+    small, long = M_x <= 1 / (N * (1 - q)), 1 / (1 - q) <= K
+    one_batch, spelled = statement("eps0").expr.subs(j, 1), (short(rho0),)
     return [
         Claim(
             id="E.1/sentence-3:reference",
             label="thm:shuffle",
             where="Appendix E.1, line 1534",
             says="the terms explained are those of eqn:shuffle_logistic, whose ε₀¹ is 2α/σ_mul²",
-            printed=Identity(one_batch, alpha * ABBREVIATIONS[rho_mul]),
-            corrected=Definition(one_batch, _STEP),
+            printed=Identity(one_batch.subs(rho0, ABBREVIATIONS[rho0]), alpha * ABBREVIATIONS[rho_mul]),
+            corrected=Identity(one_batch, _STEP, by=spelled),
             correction="they are those of eqn:shuffle_dynamics (thm:shuffle), as Section 4.1 says of the same claims",
             items=("E.1/sentence-3",),
             consequence="text",
@@ -424,9 +426,9 @@ def _explanation() -> list[Claim]:
                 Lt,
                 "n/b = 3, K = 2 = 1/(λη), η = 1/2, σ² = 250, α = 200, λ = β = S_g = b = 1",
             ),
-            corrected=Certificate(per_step, K / N, ((small,), (1 / N, long)), (small, long, *_CONTRACTS)),
-            correction="true if n/b ≥ 4: then the first term over αρ₀ is at most 1/((n/b)·λη) (thm:shuffle/first-term), "
-            "so at most K·b/n for K ≥ 1/(λη), and composition costs Kαρ₀·b/n or more (mironov2019:small_rate)",
+            corrected=Certificate(M_x, K / N, ((small,), (1 / N, long)), (small, long, *_CONTRACTS)),
+            correction="true if n/b ≥ 4: then the first term over αρ₀ is at most 1/((n/b)·λη) (thm:shuffle/first-term) "
+            "and so K·b/n at most for K ≥ 1/(λη), and composition costs Kαρ₀·b/n or more (mironov2019:small_rate)",
             items=("E.1/sentence-3", "E.1/sentence-6"),
             consequence="argument",
         ),
@@ -444,7 +446,7 @@ def _explanation() -> list[Claim]:
             label="thm:shuffle",
             where="Appendix E.1, line 1549",
             says="ε₀¹ = αηS_g²/(4σ²b²) (and thm:shuffle/last-batch/2: no term of the average exceeds it)",
-            printed=Identity(cost, one_batch, _ORDER),
+            printed=Identity(cost, one_batch, _ORDER, by=spelled),
             items=("E.1/sentence-7",),
         ),
         Claim(

@@ -59,7 +59,7 @@ from hsdp_symbolic.symbols import (
 )
 
 from ..claim import Claim, Group, Note
-from ..formulas import gaussian_divergence, noisy_step
+from ..formulas import gaussian_divergence, noisy_step, supposed
 from ..quotes import Quotes
 
 _LEMMA, _RATE, _STEP = "lem:i_by_e_lower", "lem:post_proc", "lem:recursive"
@@ -494,7 +494,7 @@ def _characteristics() -> list[Claim]:
             label=_STEP,
             where="Appendix D.2, line 1047",
             says="at y = ln(α−1) the initial value ε(e^y + 1)/(e^y + 1) is ε(α)/α",
-            printed=Definition(start.subs(y, log(alpha - 1)), r_at(alpha) / alpha),
+            printed=Identity(start, r_at(alpha) / alpha, by=(supposed(y, log(alpha - 1)),)),
             items=("D.2/sentence-8", "D.2/display-4"),
         ),
         Claim(
@@ -526,7 +526,7 @@ def _characteristics() -> list[Claim]:
             label=_STEP,
             where="Appendix D.2, line 1069",
             says="at τ = 0, y = z − ln(1 + 2cησ²/L²): z less that logarithm is y again",
-            printed=Definition(exp(z.subs(t, 0) - log(_growth(eta))) + 1, exp(y) + 1),
+            printed=Identity(exp(z - log(_growth(eta))) + 1, exp(y) + 1, by=(supposed(t, Integer(0)),)),
             items=("D.2/display-6",),
         ),
         Claim(
@@ -583,7 +583,7 @@ def _ends() -> list[Claim]:
             label=_STEP,
             where="Appendix D.2, lines 1094-1107",
             says="at y = ln(α−1) the bound on u(y,η) is ε(α')/α'·(1 + 2cησ²/L²)⁻¹",
-            printed=Definition(solution.subs(y, log(alpha - 1)), r_at(short_order) / short_order / W),
+            printed=Identity(solution, r_at(short_order) / short_order / W, _ORDER, by=(supposed(y, log(alpha - 1)),)),
             items=("D.2/sentence-13", "D.2/sentence-14", "D.2/display-11", "D.2/sentence-15", "D.2/display-12"),
         ),
         Claim(
