@@ -311,7 +311,7 @@ def _constants() -> list[Claim]:
             label=SMOOTH,
             where="Section 5.1, line 678, and Appendix F.4, line 1746",
             says="without gradient clipping the sensitivity is at most 2√(2(L² + 1)), which grows with L (each gradient "
-            "is at most √(2(L² + 1)) long: 5.1/display-3:two-letters)",
+            "has a norm of at most √(2(L² + 1)): 5.1/display-3:two-letters)",
             printed=sensitivity(2 * (L**2 + 1)),
             items=("5.1/sentence-7", "F.4/sentence-1"),
         ),

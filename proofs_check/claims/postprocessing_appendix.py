@@ -11,7 +11,7 @@ from sympy import Derivative, Eq, Expr, Gt, Integer, Integral, Le, Piecewise, Ra
 from hsdp_symbolic import statement
 from hsdp_symbolic.display import undisplay
 from hsdp_symbolic.paper import gaussian
-from hsdp_symbolic.proof.certificates import Positive
+from hsdp_symbolic.proof.certificates import Positive, sign_on
 from hsdp_symbolic.proof.checks import AtPoint, Certificate, Cited, Definition, Identity, Limit
 from hsdp_symbolic.symbols import (
     ABBREVIATIONS,
@@ -583,7 +583,12 @@ def _ends() -> list[Claim]:
             label=_STEP,
             where="Appendix D.2, lines 1094-1107",
             says="at y = ln(α−1) the bound on u(y,η) is ε(α')/α'·(1 + 2cησ²/L²)⁻¹",
-            printed=Identity(solution, r_at(short_order) / short_order / W, _ORDER, by=(supposed(y, log(alpha - 1)),)),
+            printed=Identity(
+                solution,
+                r_at(short_order) / short_order / W,
+                by=(supposed(y, log(alpha - 1)),),
+                nonzero=(sign_on(short_order, _ORDER, _ABOVE_ONE),),
+            ),
             items=("D.2/sentence-13", "D.2/sentence-14", "D.2/display-11", "D.2/sentence-15", "D.2/display-12"),
         ),
         Claim(
