@@ -12,7 +12,7 @@ from hsdp_symbolic.proof import kernel
 from hsdp_symbolic.proof.kernel import Theorem, chain, combine, substitute
 from hsdp_symbolic.proof.propositions import AtMost
 from hsdp_symbolic.proof.search import given, induct, power_below_one
-from hsdp_symbolic.symbols import bound, gap, i, p, q, whole, y_half
+from hsdp_symbolic.symbols import bound, gap, i, p, q, w, whole, y_half
 
 BELOW_ONE = q < 1
 
@@ -38,6 +38,25 @@ def power_below(exponent: Expr, *relations: Relational | Theorem) -> Theorem:
     return substitute(found, {whole: exponent}, *map(as_theorem, relations))
 
 
+def single_power_below(exponent: Expr, *relations: Relational | Theorem) -> Theorem:
+    """0 < 1 − q^exponent, as q < 1, for a whole exponent ≥ 1."""
+    found = power_below_one(q, whole, given(BELOW_ONE))
+    return substitute(found, {whole: exponent}, *map(as_theorem, relations))
+
+
+def power_at_most_one(exponent: Expr, *relations: Relational | Theorem) -> Theorem:
+    """q^(2·exponent) ≤ 1, as q < 1, for a whole exponent ≥ 0."""
+    found = combine(q ** (2 * i), S.One, (squared_below_one(), GeometricSum(q**2, i)), nonzero=[given(BELOW_ONE)])
+    return substitute(found, {i: exponent}, *map(as_theorem, relations))
+
+
+def power_at_most_square(exponent: Expr, *relations: Relational | Theorem) -> Theorem:
+    """q^(2·exponent) ≤ q², as q < 1, for a whole exponent ≥ 1."""
+    terms = (q**2, squared_below_one(), GeometricSum(q**2, whole - 1))
+    found = combine(q ** (2 * whole), q**2, terms, nonzero=[given(BELOW_ONE)])
+    return substitute(found, {whole: exponent}, *map(as_theorem, relations))
+
+
 def root_below(base: Expr, exponent: Expr, below: Relational) -> Theorem:
     """base^exponent ≤ 1, as base < 1, for any exponent > 0."""
     return kernel.monotone(p**exponent, p, given(below))
@@ -58,6 +77,18 @@ def longer_sum(base: Expr, count: Expr, further: Expr, below: Relational, *relat
     )
 
 
+def longer_or_equal(base: Expr, count: Expr, further: Expr, below: Relational, more: Relational) -> Theorem:
+    """The same where there may be no further powers."""
+    here = substitute(kernel.positive(GeometricSum(base, i)), {i: further}, given(more))
+    ends = GeometricSum(base, count), GeometricSum(base, count + further)
+    return combine(*ends, (base**count, here), nonzero=[given(below)])
+
+
+def inverse_gap() -> Theorem:
+    """0 < 1/(1 − q), as q < 1."""
+    return substitute(kernel.positive(1 / p), {p: 1 - q}, given(BELOW_ONE))
+
+
 @cache
 def termwise(smaller: Expr, larger: Expr, order: Theorem) -> Theorem:
     """Σ_(s<i) x^s ≤ Σ_(s<i) y^s, from x ≤ y (`order`), for every i."""
@@ -72,6 +103,14 @@ def termwise(smaller: Expr, larger: Expr, order: Theorem) -> Theorem:
         return kernel.loosen(combine(last.left, last.right, (smaller, so_far), (order, there), by=by))
 
     return induct(i, 0, claim, combine(Integer(0), Integer(0)), step)
+
+
+@cache
+def powers_of_exp(at: Expr = y_half) -> Theorem:
+    """Σ_(s<i) (1 − y)^s ≤ Σ_(s<i) e^(−ys), for 0 < y < 1."""
+    found = termwise(w, exp(-at), kernel.assume(AtMost(w, exp(-at))))
+    here = substitute(found, {w: 1 - at}, given(at < 1))
+    return kernel.cut(here, at_value(exp_falls(2), at))
 
 
 @cache

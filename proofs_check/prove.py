@@ -12,6 +12,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -40,7 +41,6 @@ from hsdp_symbolic.evaluate.enclosure import Enclosure, certainly, enclose, valu
 from hsdp_symbolic.evaluate.program import compile_expression
 from hsdp_symbolic.files import require_writable, write_atomically
 from hsdp_symbolic.progress import Ticker
-from hsdp_symbolic.proof.checks import Verdict
 from hsdp_symbolic.setting.gate import admit
 from hsdp_symbolic.setting.letters import LETTERS
 from hsdp_symbolic.statement import Statement
@@ -95,13 +95,21 @@ class Inequality:
         return frozenset().union(*(compile_expression(side).leaves for side in sides))
 
 
+class Outcome(StrEnum):
+    """What came of a box, by interval arithmetic: `proved` means there. A verdict of the ledger asks for a theorem."""
+
+    PROVED = "proved"
+    UNDECIDED = "undecided"
+    REFUTED = "refuted"
+
+
 @dataclass
 class BoxProof:
     """The outcome: a verdict, the cuts in the order of a depth-first walk, and the counterexample if there is one."""
 
     claim: str
     box: Box
-    verdict: Verdict = Verdict.UNDECIDED
+    verdict: Outcome = Outcome.UNDECIDED
     cuts: list[str] = field(default_factory=lambda: [OPEN])
     counterexample: dict[str, Fraction] | None = None
 
@@ -146,7 +154,7 @@ class BoxProof:
             return cls(
                 str(record["claim"]),
                 {_known(name): _restored(name, value) for name, value in record["box"].items()},
-                Verdict(record["verdict"]),
+                Outcome(record["verdict"]),
                 record["cuts"].split(),
                 point and {_known(name): admit(_gate(name), value) for name, value in point.items()},
             )
@@ -183,7 +191,7 @@ def prove_over(
         require_writable(file)
         if Path(file).exists():
             earlier = BoxProof.load(file)
-            settled = earlier.verdict is not Verdict.UNDECIDED
+            settled = earlier.verdict is not Outcome.UNDECIDED
             if (earlier.claim, dict(earlier.box)) != (proof.claim, dict(proof.box)):
                 raise ArgumentError(
                     "file", str(file), "holds the certificate of another claim or box", "choose a new file"
@@ -192,7 +200,7 @@ def prove_over(
     try:
         _Prover(inequality, engine).run(proof, budget)
     finally:
-        if file is not None and not (settled and proof.verdict is Verdict.UNDECIDED):
+        if file is not None and not (settled and proof.verdict is Outcome.UNDECIDED):
             proof.save(file)
     return proof
 
@@ -210,10 +218,10 @@ def replay(proof: BoxProof, claim: str | Inequality | None = None, *, engine: st
             "file", sorted(proof.box), f"needs {sorted(inequality.letters)}", "make the certificate again"
         )
     prover = _Prover(inequality, engine)
-    if proof.verdict is Verdict.REFUTED:
+    if proof.verdict is Outcome.REFUTED:
         point = proof.counterexample
         return point is not None and _inside(point, proof.box) and prover.fails_at(point)
-    if proof.verdict is not Verdict.PROVED:
+    if proof.verdict is not Outcome.PROVED:
         return False
     ticker, pieces = Ticker(), [piece for piece in _Piece.tree(proof.box, proof.cuts).walk() if not piece.parts]
     for number, piece in enumerate(pieces):
@@ -275,7 +283,7 @@ class _Prover:
         """
         ticker = Ticker()
         root = _Piece.tree(proof.box, proof.cuts)
-        proof.verdict, proof.counterexample = Verdict.UNDECIDED, None
+        proof.verdict, proof.counterexample = Outcome.UNDECIDED, None
         settled = [piece for piece in root.walk() if piece.mark in (OK, OUTSIDE)]
         waiting = [piece for piece in root.walk() if piece.mark == OPEN]
         try:
@@ -288,12 +296,12 @@ class _Prover:
                 waiting,
                 rank=lambda piece: piece.depth,
                 cut=lambda piece: self._examine(piece, proof),
-                enough=lambda *_: proof.verdict is Verdict.REFUTED,
+                enough=lambda *_: proof.verdict is Outcome.REFUTED,
                 budget=budget,
                 report=lambda used, left: ticker.say(f"{proof.claim}: {used} pieces examined, {left} open"),
             )
             if all(piece.mark != OPEN for piece in root.walk()):
-                proof.verdict = Verdict.PROVED
+                proof.verdict = Outcome.PROVED
         finally:
             proof.cuts = [piece.mark for piece in root.walk()]
             ticker.clear()
@@ -305,7 +313,7 @@ class _Prover:
             return ()
         for point in (centre(piece.box), *itertools.islice(vertices(piece.box), MOST_VERTICES)):
             if self.fails_at(point):
-                proof.verdict, proof.counterexample = Verdict.REFUTED, point
+                proof.verdict, proof.counterexample = Outcome.REFUTED, point
                 return ()
         if ranged(piece.box):
             piece.cut(self._choose(piece.box))

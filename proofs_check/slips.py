@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from typing import NoReturn
 
 from sympy import Expr
 
 from hsdp_symbolic import Setting, Statement, statement
 from hsdp_symbolic.functions.log_mean_exp import LogMeanExp
-from hsdp_symbolic.paper.fixed_order import FACTOR_DROPPED
 from hsdp_symbolic.plots.common import (
     BALLE,
     COMPOSED,
@@ -30,6 +30,7 @@ from hsdp_symbolic.plots.common import (
 from hsdp_symbolic.plots.describe import Panel, Request, Style
 from hsdp_symbolic.plots.figure import Figure
 from hsdp_symbolic.plots.values import crossover
+from hsdp_symbolic.proof.kernel import Refused, promise
 from hsdp_symbolic.symbols import K, alpha, j
 
 from .claim import Claim
@@ -118,19 +119,9 @@ def _footnote(run: Setting, order: Fraction) -> tuple[str, Panel]:
 
 
 def _dropped_factor(run: Setting, order: Fraction) -> tuple[str, Panel]:
-    theorem = statement(FIXED)
-    step = theorem.step(FACTOR_DROPPED)
-    derived: Expr = step.check.lhs  # type: ignore[attr-defined]
     return "thm:strconvexsmooth/dropped-factor", Panel(
         (
-            curve(
-                replace(theorem, label=f"{FIXED} with the factor kept", expr=derived),
-                run,
-                order,
-                _TRUE,
-                "as derived",
-                j0=0,
-            ),
+            curve("strconvexsmooth:factor", run, order, _TRUE, "as derived", j0=0),
             curve(FIXED, run, order, _PRINTED, "thm:strconvexsmooth", j0=0),
         ),
         title=f"the factor the proof drops, first batch, {order_text(order)}",
@@ -225,7 +216,16 @@ def _exponent(run: Setting, order: Fraction) -> tuple[str, Panel]:
 
 
 def _as_printed(theorem: Statement, expr: Expr, where: str) -> Statement:
-    return replace(theorem, label=f"{theorem.label} as printed in {where}", expr=expr)
+    """A statement with a slip put back in: a promise that nothing keeps."""
+    found = theorem.theorem
+    said = replace(found.proposition, **{str(found.proposition.value_at): expr})  # type: ignore[arg-type]
+    return replace(
+        theorem, label=f"{theorem.label} as printed in {where}", theorem=promise(said, found.hypotheses, _slip)
+    )
+
+
+def _slip() -> NoReturn:
+    raise Refused("a slip of the paper, to be drawn and not to be proved")
 
 
 def _claims(wanted: set[str]) -> dict[str, Claim]:

@@ -32,16 +32,16 @@ def certificate_of(expr: Expr) -> Certificate | None:
     >>> certificate_of(2 + p - p**2 + p**3)
     ((('power', 3),), (('power', 0),))
     """
-    found = []
+    found: list[tuple[Proof, ...]] = []
     for part in fraction(cancel(together(expr))):
         poly = polynomial(part)
         if poly is None:
             return None
-        proofs = [find(face) for face in faces(poly)]
-        if None in proofs:
+        proofs = [proof for face in faces(poly) if (proof := find(face)) is not None]
+        if len(proofs) < len(list(faces(poly))):
             return None
         found.append(tuple(proofs))
-    return tuple(found)  # type: ignore[return-value]
+    return tuple(found)
 
 
 def find(poly: Poly, cuts: int = MAX_CUTS, budget: Iterator[int] | None = None) -> Proof | None:
@@ -106,7 +106,7 @@ def _sign(expr: Expr) -> Theorem:
 
 
 def range_of(value: Expr, where: Sequence[Relational]) -> Theorem:
-    """0 < value or 0 ≤ value, being what one of the relations says is not negative, times what is seen to be positive."""
+    """0 < value or 0 ≤ value: what a relation says is not negative, times what is seen to be positive."""
     for relation in where:
         multiplier = cancel(together(value / (relation.gts - relation.lts)))
         if seen(multiplier) is not None:

@@ -23,6 +23,7 @@ from sympy import (
     Lambda,
     Le,
     Lt,
+    Ne,
     Rational,
     Symbol,
     binomial,
@@ -70,6 +71,8 @@ class FromTheorems(Check):
         return 0 not in gap
 
     def verify(self) -> Evidence:
+        if not all(isinstance(relation, Relational) for relation in self.where):
+            return undecided("a hypothesis is true, or false, whatever the letters are")
         if self.where and _can_be_sampled(self.where) and next(_points(self.where, self.where), None) is None:
             return undecided("no values of the letters are known for which all hypotheses hold")
         try:
@@ -185,7 +188,12 @@ class Definition(Check):
 
     def verify(self) -> Evidence:
         if self.lhs == self.rhs:
-            return Evidence(Method.DEFINITION, Verdict.DEFINITION, EVERYWHERE, "written as it is printed")
+            return Evidence(
+                Method.DEFINITION,
+                Verdict.DEFINITION,
+                EVERYWHERE,
+                "both sides are one expression: a name or a way of writing",
+            )
         return undecided(f"{self.lhs} is not written as {self.rhs}")
 
     def mutants(self) -> Iterator[tuple[str, Check]]:
@@ -213,9 +221,11 @@ class Induction(FromTheorems):
     successor: Expr
     cross_check: bool = False
     where: tuple[Relational, ...] = ()
+    nonzero: tuple[Theorem, ...] = ()
 
     def theorems(self) -> Sequence[Theorem]:
-        first, step = (equality(left, right, self.where) for left, right in self._equations())
+        known = self.nonzero
+        first, step = (equality(left, right, self.where, nonzero=known) for left, right in self._equations())
         found = [first, step]
         if self.cross_check:
             solved = _solve(self.successor, self.previous, self.index, self.start, self.initial)
@@ -329,12 +339,12 @@ class Limit(FromTheorems):
 
 
 _tends = cache(kernel.tends)
-_REVERSED = {Lt: Ge, Le: Gt, Gt: Le, Ge: Lt}
+_REVERSED = {Lt: Ge, Le: Gt, Gt: Le, Ge: Lt, Eq: Ne, Ne: Eq}
 
 
 @dataclass(frozen=True)
 class AtPoint(Check):
-    """An inequality between exact numbers at one stated point: it holds there, and nothing more is claimed."""
+    """A relation between exact numbers at one stated point: it holds there, and nothing more is claimed."""
 
     lhs: Expr
     rhs: Expr
@@ -348,7 +358,7 @@ class AtPoint(Check):
         return Evidence(Method.POINTS, verdict, self.point, f"{sides[0]} against {sides[1]}")
 
     def mutants(self) -> Iterator[tuple[str, Check]]:
-        yield "inequality reversed", replace(self, relation=_REVERSED[self.relation])
+        yield "relation reversed", replace(self, relation=_REVERSED[self.relation])
 
     def formula(self) -> Relational:
         return self.relation(self.lhs, self.rhs, evaluate=False)
@@ -412,11 +422,12 @@ def _pdsolve(pde: Expr, unknown: Expr) -> Relational:
 
 _TYPICAL = {symbols.alpha: Rational(3), symbols.N: Rational(7), symbols.m: Rational(3), symbols.j0: Rational(2)}
 """Values that keep a counterexample inside the hypotheses: α > 1, m = ⌊N/2⌋, j0 < N."""
-_WHOLE = tuple(map(Rational, (1, 2, 3, 4, 5, 8, 20, 100, 1000)))
+_WHOLE = tuple(map(Rational, (1, 2, 3, 4, 5, 8)))
+_LARGE = (*_WHOLE, Rational(30), Rational(200), Rational(2000))
 _OTHERS = tuple(
     Rational(*ends) for ends in ((1, 100), (1, 10), (1, 3), (1, 2), (9, 10), (1, 1), (3, 2), (3, 1), (50, 1))
 )
-MAX_POINTS, MAX_DRAWN = 8, 400
+MAX_POINTS, MAX_DRAWN = 3, 400
 """How many points that satisfy the hypotheses are tried, and how many are drawn to find them."""
 
 
@@ -432,7 +443,11 @@ def _points(parts: Sequence[Expr | Relational], where: Sequence[Relational]) -> 
     letters = sorted(set[Symbol]().union(*(part.free_symbols for part in every)) - indices, key=str)
     rng, found = random.Random(0), 0
     for drawn in range(MAX_DRAWN if where else MAX_POINTS):
-        point = _first_point(letters) if drawn == 0 else _drawn_point(letters, rng)
+        point = (
+            _first_point(letters)
+            if drawn == 0
+            else _drawn_point(letters, rng, _WHOLE if drawn < MAX_DRAWN // 2 else _LARGE)
+        )
         if all(_holds(relation, point) for relation in where):
             yield point
             found += 1
@@ -445,8 +460,8 @@ def _first_point(letters: Sequence[Symbol]) -> dict[Symbol, Expr]:
     return {symbol: _TYPICAL.get(symbol, value) for symbol, value in generic}
 
 
-def _drawn_point(letters: Sequence[Symbol], rng: random.Random) -> dict[Symbol, Expr]:
-    point = {symbol: rng.choice(_WHOLE if symbol.is_integer else _OTHERS) for symbol in letters}
+def _drawn_point(letters: Sequence[Symbol], rng: random.Random, counts: Sequence[Expr]) -> dict[Symbol, Expr]:
+    point = {symbol: rng.choice(counts if symbol.is_integer else _OTHERS) for symbol in letters}
     return {s: value + 1 if s == symbols.alpha else value for s, value in point.items()}
 
 

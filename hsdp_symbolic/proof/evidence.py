@@ -95,7 +95,10 @@ def proved(theorems: Sequence[Theorem], detail: str = "") -> Evidence:
             if _says_as_much(hypothesis, theorem.proposition):
                 raise Refused(f"what is to be proved is among its hypotheses: {hypothesis}")
     cited = sorted({fact.name for theorem in theorems for fact in rests_on(theorem) if not fact.is_definition})
-    told = [detail or f"{rules} rule{'s' if rules > 1 else ''}", f"rests on {', '.join(cited) if cited else 'no cited fact'}"]
+    told = [
+        detail or f"{rules} rule{'s' if rules > 1 else ''}",
+        f"rests on {', '.join(cited) if cited else 'no cited fact'}",
+    ]
     return Evidence(Method.THEOREM, Verdict.PROVED, scope_of(*theorems), "; ".join(told))
 
 

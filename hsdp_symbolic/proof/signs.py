@@ -126,7 +126,7 @@ def _is_nonzero(expr: Expr, known: tuple[Expr, ...]) -> bool:
         constant, factors = factor_list(top)
     except BasePolynomialError:
         return False
-    if constant == 0 or (len(factors) == 1 and factors[0][1] == 1 and top == expr):
+    if constant == 0 or (len(factors) == 1 and factors[0][1] == 1 and factors[0][0] == expr):
         return False
     return all(_is_factor_nonzero(each, known) for each, _ in factors) and (bottom == 1 or is_nonzero(bottom, known))
 

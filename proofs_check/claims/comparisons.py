@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from sympy import Expr, Gt, Integer, Lt, Rational, exp
+from sympy import Expr, Ge, Gt, Integer, Le, Lt, Rational, S, cancel, exp
 
 from hsdp_symbolic import Setting, statement
 from hsdp_symbolic.catalogue import labels
@@ -15,9 +15,13 @@ from hsdp_symbolic.functions.log_mean_exp import LogMeanExp
 from hsdp_symbolic.meaning import Quantity
 from hsdp_symbolic.paper.fixed_order import first_term
 from hsdp_symbolic.proof.algebra import close_sums
-from hsdp_symbolic.proof.checks import AtPoint, Certificate, Check, Identity
-from hsdp_symbolic.proof.monotone import LargestTerm, Monotone
 from hsdp_symbolic.proof.certificates import Positive
+from hsdp_symbolic.proof.checks import AtPoint, Certificate, Check, Definition, Identity
+from hsdp_symbolic.proof.kernel import Theorem, combine, substitute
+from hsdp_symbolic.proof.monotone import LargestTerm, Monotone
+from hsdp_symbolic.proof.propositions import AtMost
+from hsdp_symbolic.proof.search import given, induct
+from hsdp_symbolic.proof.tree import Proved
 from hsdp_symbolic.symbols import (
     ABBREVIATIONS,
     K,
@@ -25,14 +29,12 @@ from hsdp_symbolic.symbols import (
     N,
     S_g,
     alpha,
-    e_half,
     eta,
-    gap,
+    i,
     j,
     j0,
     lam,
     m,
-    m_rest,
     n,
     p,
     q,
@@ -42,10 +44,24 @@ from hsdp_symbolic.symbols import (
     sigma2,
     sigma_mul,
     w,
+    whole,
     y_half,
 )
 
 from ..claim import Claim, Group
+from ..lemmas import (
+    BELOW_ONE,
+    at_value,
+    counted,
+    exp_above,
+    exp_below_one,
+    exp_falls,
+    first_of_sum,
+    inverse_gap,
+    longer_or_equal,
+    power_below,
+    powers_of_exp,
+)
 
 _DIRECTIONS = (
     (K, Trend.UP, "never decreases with K"),
@@ -105,7 +121,7 @@ def _last_batch() -> list[Claim]:
             "thm:shuffle",
             "Figure 2",
             "thm:shuffle and thm:strconvexsmooth for the last batch differ in log Avg e^((α−1)ε₀^j) against (α−1)ε₀¹",
-            Identity(last - shuffled, first - mean / (alpha - 1)),
+            Definition(last - shuffled, first - mean / (alpha - 1)),
         ),
         Claim(
             "thm:shuffle/last-batch/2",
@@ -124,20 +140,24 @@ def _gradient_descent() -> list[Claim]:
         statement("thm:GD_tighter").expr.subs(rho_n, ABBREVIATIONS[rho_n]).subs({q_half: x, eta: 2 * y_half / lam})
     )
     baseline = statement("thm:GD_baseline").expr.subs(eta, 2 * y_half / lam)
-    sums = GeometricSum(x, K), GeometricSum(e_half, K)
+    e = exp(-y_half)
+    sums = GeometricSum(x, K), GeometricSum(e, K)
     parts: list[tuple[str, Check]] = [
-        ("thm:GD_tighter is y·Σ_(k=1..K) (1−y)^k", Identity(tighter, unit * y_half * x * sums[0])),
+        ("thm:GD_tighter is y·Σ_(k=1..K) (1−y)^k", Definition(tighter, unit * y_half * x * sums[0])),
         ("thm:GD_baseline is 1 − e^(−yK)", Identity(baseline, unit * (1 - exp(-y_half * K)))),
         (
             "the latter is larger by e^(−y)·y²/2 or more: strictly, if S_g > 0",
             Certificate(
-                y_half * x * sums[0] + e_half * y_half**2 / 2,
-                1 - e_half**K,
+                y_half * x * sums[0] + e * y_half**2 / 2,
+                1 - e**K,
                 (
-                    (sums[1], Slack(1 - e_half * (1 + y_half + y_half**2 / 2), "e^y ≥ 1 + y + y²/2")),
-                    (y_half, Slack(e_half * sums[1] - x * sums[0], "termwise, as 1 − y ≤ e^(−y)")),
-                    (e_half * y_half**2 / 2, Slack(sums[1] - 1, "K ≥ 1 positive powers, the first of them 1")),
+                    (sums[1], e, at_value(exp_above(3), y_half)),
+                    (y_half, y_half < 1, substitute(powers_of_exp(), {i: K})),
+                    (y_half, at_value(exp_falls(2), y_half), sums[1]),
+                    (e * y_half**2 / 2, first_of_sum(e, K)),
                 ),
+                (y_half < 1,),
+                nonzero=(exp_below_one(),),
             ),
         ),
     ]
@@ -162,29 +182,53 @@ def _scaled_first_term(batches: Expr, half: Expr) -> Expr:
 
 def _below_nine_sixteenths(batches: int) -> Positive:
     f = close_sums(_scaled_first_term(Integer(batches), Integer(batches // 2)))
-    return Positive(Rational(9, 16) - f, {q: 1 / (1 + p)})
+    return Positive(Rational(9, 16) - cancel(f), (BELOW_ONE,), {q: 1 / (1 + p)})
+
+
+def _at_least_level() -> Theorem:
+    """m·q^(m−1) ≤ Σ_(s<m) q^(2s): the squares of q^s − q^(m−1−s), summed over s < m."""
+    last = q ** (m - 1)
+    below = given(BELOW_ONE)
+
+    total = GeometricSum(q**2, i) + last**2 * GeometricSum(q**-2, i) - 2 * i * last
+
+    def squares(count: Expr) -> AtMost:
+        return AtMost(S.Zero, total.subs(i, count))
+
+    def step(so_far: Theorem) -> Theorem:
+        square = (q**i - last * q**-i) ** 2
+        return combine(S.Zero, squares(i + 1).right, (S.One, so_far), (square,), nonzero=[below])
+
+    found = substitute(induct(i, 0, squares, combine(S.Zero, S.Zero), step), {i: m})
+    return combine(m * last, GeometricSum(q**2, m), (S.Half, found), nonzero=[below])
 
 
 def _first_term() -> list[Claim]:
     """The first term of thm:shuffle stays below αρ₀/((n/b)ηλ) if n/b ≥ 4: f = (n/b)ηλ·(first term)/(αρ₀) < 1."""
-    x = 1 / (1 + p)  # 0 < x < 1
-    short, long, level = GeometricSum(q**2, m), GeometricSum(q**2, N - m), m * q ** (m - 1)
-    scale = N / ((1 + q) * m**2 * short * long)
+    short, level = GeometricSum(q**2, m), m * q ** (m - 1)
+    rest = N - m
+    long = GeometricSum(q**2, rest)
+    less, halves = m < N, Le(2 * m, N)
+    sizes = counted(GeometricSum(q**2, whole), rest, less), power_below(rest, less), given(BELOW_ONE)
+    scale = N / ((1 + q) * m**2 * short)
+    per_rest = counted(1 / GeometricSum(q**2, whole), rest, less)
+    further = longer_or_equal(q**2, m, N - 2 * m, BELOW_ONE, halves)
     parts: list[tuple[str, Check]] = [
         (
             "any number of epochs: Σ_(k<K−1) x^k < 1/(1−x)",
-            Certificate(GeometricSum(x, K), 1 / (1 - x), ((x**K / (1 - x), Slack(Integer(1), "a positive power")),)),
+            Certificate(GeometricSum(q, K), 1 / (1 - q), ((q**K, inverse_gap()),), (BELOW_ONE,)),
         ),
         (
             "so f = (n/b)·q^(2(m−1))/((1+q)·Σ_(s<m) q^(2s)·Σ_(s<n/b−m) q^(2s)) at most, with m = ⌊n/2b⌋",
             Identity(
                 _scaled_first_term(N, m),
                 N * q ** (2 * (m - 1)) / ((1 + q) * short * long),
+                nonzero=(*sizes, power_below(m)),
             ),
         ),
         (
             "each sum of m powers is at least m·q^(m−1): the squares of q^s − q^(m−1−s), summed over s < m",
-            Identity(short + q ** (2 * (m - 1)) * GeometricSum(q**-2, m) - 2 * level, 2 * (short - level)),
+            Proved(_at_least_level()),
         ),
         (
             "and n/b − m ≥ m, so f ≤ (n/b)/((1+q)m²)",
@@ -192,16 +236,25 @@ def _first_term() -> list[Claim]:
                 N * q ** (2 * (m - 1)) / ((1 + q) * short * long),
                 N / ((1 + q) * m**2),
                 (
-                    (scale * (long + level), Slack(short - level, "thm:shuffle/first-term/3")),
-                    (scale * level, Slack(long - short, "a longer sum of positive powers")),
+                    (scale, per_rest, sizes[0], _at_least_level()),
+                    (scale * level, per_rest, _at_least_level()),
+                    (scale * level, per_rest, further),
                 ),
-                {N: m + m_rest},
+                nonzero=sizes,
             ),
         ),
-        ("n/b = 2m, m ≥ 2: that is 2/((1+q)m) < 1", Positive(1 - 2 / ((1 + q) * m), {m: 2 + gap})),
+        (
+            "n/b = 2m, m ≥ 2: that is 2/((1+q)m) < 1",
+            Certificate(2 / ((1 + q) * m), Integer(1), ((1 / ((1 + q) * m), Ge(m, 2)), (q / (1 + q),)), (Ge(m, 2),)),
+        ),
         (
             "n/b = 2m+1, m ≥ 3: that is (2m+1)/((1+q)m²) < 1",
-            Positive(1 - (2 * m + 1) / ((1 + q) * m**2), {m: 3 + gap}),
+            Certificate(
+                (2 * m + 1) / ((1 + q) * m**2),
+                Integer(1),
+                (((m + 1) / ((1 + q) * m**2), Ge(m, 3)), (2 / ((1 + q) * m**2),), (q / (1 + q),)),
+                (Ge(m, 3),),
+            ),
         ),
         (
             "n/b = 5: f < 9/16",
@@ -213,11 +266,15 @@ def _first_term() -> list[Claim]:
         ),
         (
             "n/b = 3: f ≤ 1 exactly where q + q² + q³ ≥ 2, that is ηλ ≤ 0.1894…",
-            Identity(1 - _scaled_first_term(Integer(3), Integer(1)), (q + q**2 + q**3 - 2) / ((1 + q) * (1 + q**2))),
+            Identity(
+                1 - _scaled_first_term(Integer(3), Integer(1)),
+                (q + q**2 + q**3 - 2) / ((1 + q) * (1 + q**2)),
+                (BELOW_ONE,),
+            ),
         ),
         (
             "n/b = 2: f > 1 everywhere",
-            Identity(1 - _scaled_first_term(Integer(2), Integer(1)), -(1 - q) / (1 + q)),
+            Identity(1 - _scaled_first_term(Integer(2), Integer(1)), -(1 - q) / (1 + q), (BELOW_ONE,)),
         ),
     ]
     return [
@@ -238,6 +295,8 @@ def _composition() -> list[Claim]:
     """In units of αρ₀, with `M_x` and `w` for the two terms of thm:shuffle."""
     two = Setting(n=2, b=1, K=4, eta="1/2", lam=1, beta=1, sigma_squared=56000, S_g=1)
     failure = _against_composition(*THREE_BATCHES)
+    first, second = Le(M_x, 1 / (N * (1 - q))), Le(w, 1)  # thm:shuffle/first-term if n/b ≥ 4, thm:shuffle/last-batch
+    long = Ge(K, 1 / (1 - q) + N)
     return [
         Claim(
             id="thm:shuffle/composition",
@@ -249,11 +308,8 @@ def _composition() -> list[Claim]:
             corrected=Certificate(
                 M_x + w,
                 K / N,
-                (
-                    (Integer(1), Slack(1 / (N * (1 - q)) - M_x, "first term, n/b ≥ 4 (thm:shuffle/first-term)")),
-                    (Integer(1), Slack(1 - w, "second term ≤ ε₀¹ (thm:shuffle/last-batch)")),
-                    (1 / N, Slack(K - 1 / (1 - q) - N, "K ≥ 1/(λη) + n/b")),
-                ),
+                ((S.One, first), (S.One, second), (1 / N, long)),
+                (first, second, long, BELOW_ONE),
             ),
             correction="true if n/b ≥ 4 is whole: composition costs at least Kαρ₀·b/n (mironov2019:small_rate); "
             "also if n/b = 3 and q + q² + q³ ≥ 2, q = 1 − ηλ",

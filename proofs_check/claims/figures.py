@@ -8,25 +8,27 @@ from __future__ import annotations
 
 import re
 
-from sympy import Expr, Gt, Integer, Lt, Max, Min, Piecewise, Rational, exp, log
+from sympy import Expr, Ge, Gt, Integer, Lt, Max, Min, Piecewise, Rational, exp, log
 
 from hsdp_symbolic import Setting, statement
 from hsdp_symbolic.evaluate.enclosure import Enclosure, enclose
 from hsdp_symbolic.evaluate.program import compile_expression
 from hsdp_symbolic.functions.geometric import GeometricSum
 from hsdp_symbolic.proof.algebra import close_sums
-from hsdp_symbolic.proof.checks import AtPoint, Certificate, Check, Identity
+from hsdp_symbolic.proof.checks import AtPoint, Certificate, Check, Definition, Identity
+from hsdp_symbolic.proof.kernel import combine, substitute
+from hsdp_symbolic.proof.search import given
 from hsdp_symbolic.symbols import (
     ABBREVIATIONS,
     CONTRACTIONS,
     K,
-    K_minus_1,
     N,
     S_g,
     alpha,
     b,
     beta,
     eta,
+    i,
     j,
     j0,
     lam,
@@ -37,15 +39,26 @@ from hsdp_symbolic.symbols import (
     q_balle,
     rho0,
     sigma2,
+    whole,
 )
 
 from ..claim import Claim, Group, Note
 from ..inventory import stored
+from ..lemmas import (
+    BELOW_ONE,
+    at_most_count,
+    counted,
+    exp_below_one,
+    first_of_sum,
+    longer_sum,
+    power_below,
+    root_below,
+)
 
 _COST = alpha * eta * S_g**2 / (4 * sigma2 * b**2)
 """α·ρ₀ as the sources write it."""
-_LATER = {K: 1 + K_minus_1}
-"""K ≥ 1."""
+_HALVED = (power_below(m), power_below(N - m, m < N), given(BELOW_ONE))
+"""That the sums over halves of an epoch, and over epochs, can be closed."""
 _WIDTH = {"thin": Rational(2, 5), "thick": Rational(4, 5), "bold": Rational(4, 5)}
 _GAP = {"solid": 0, "dashed": 3, "dotted": 2}
 """TikZ's line widths and gaps between dashes, in points."""
@@ -85,8 +98,10 @@ def _row(values: tuple[Expr | int, ...]) -> Expr:
     return sum((value * p**power for power, value in enumerate(values)), Integer(0))
 
 
-def _same(found: tuple[Expr | int, ...], said: tuple[Expr | int, ...]) -> Identity:
-    return Identity(_row(found), _row(said))
+def _same(found: tuple[Expr | int, ...], said: tuple[Expr | int, ...]) -> Check:
+    """That numbers in the source are those that were said: nothing to prove if they are, and refuted if not."""
+    kind = Definition if _row(found) == _row(said) else Identity
+    return kind(_row(found), _row(said))
 
 
 def _run(epochs: int) -> Setting:
@@ -144,7 +159,15 @@ def _balle() -> list[Claim]:
     last = theorem.subs(j0, N - 1)
     epoch = alpha * eta * S_g**2 / (2 * (N - 1) * b**2 * 2 * sigma2) * q_balle ** (N / 2)
     once = alpha * eta * S_g**2 / (2 * b**2 * 2 * sigma2)
-    ratio = q_balle ** (N / 2) / (N - 1)
+    contracts, two = q_balle < 1, Ge(N, 2)
+    apart = (counted(whole, N - 1, two),)
+    below = combine(
+        q_balle ** (N / 2) / (N - 1),
+        Integer(1),
+        (counted(1 / whole, N - 1, two), root_below(q_balle, N / 2, contracts)),
+        (counted(1 / whole, N - 1, two), given(two)),
+        nonzero=apart,
+    )
     return [
         Claim(
             id="0/function-2:contraction",
@@ -159,7 +182,7 @@ def _balle() -> list[Claim]:
             label="balle2019",
             where="source before Section 1, line 146",
             says="priv_mixing_diffusion is K passes of balle2019 for the first batch (0 at K = 0)",
-            printed=Identity(_spelled(first), epoch * K),
+            printed=Identity(_spelled(first), epoch * K, nonzero=apart),
             items=("0/function-2", *_items("3.2", "plot-5", "plot-6", "plot-9")),
         ),
         Claim(
@@ -167,7 +190,7 @@ def _balle() -> list[Claim]:
             label="balle2019",
             where="source before Section 1, line 152",
             says="the first argument of min in priv_mixing_diffusion_last_batch is balle2019 for the last batch",
-            printed=Identity(_spelled(last), epoch * (K - 1) + once),
+            printed=Identity(_spelled(last), epoch * (K - 1) + once, nonzero=apart),
             items=("0/function-3", *_items("3.2", "plot-16", "plot-17", "plot-20")),
         ),
         Claim(
@@ -178,11 +201,8 @@ def _balle() -> list[Claim]:
             printed=Certificate(
                 last,
                 2 * K * alpha * rho0,
-                (
-                    (alpha * rho0 * (K - 1), Slack(1 - ratio, "a power of a contraction, over n/b − 1 ≥ 1")),
-                    (alpha * rho0 * K, Slack(Integer(1), "a positive number")),
-                ),
-                _LATER,
+                ((alpha * rho0 * (K - 1), below), (alpha * rho0 * K,)),
+                nonzero=apart,
             ),
             items=("0/function-3",),
         ),
@@ -194,7 +214,8 @@ def _balle() -> list[Claim]:
             printed=Certificate(
                 Integer(0),
                 last.subs(K, 0),
-                ((alpha * rho0, Slack(1 - ratio, "a power of a contraction, over n/b − 1 ≥ 1")),),
+                ((alpha * rho0, below),),
+                nonzero=apart,
             ),
             items=("0/function-3", "3.2/axis-17"),
         ),
@@ -215,16 +236,16 @@ def _first_term_printed() -> Expr:
 
 def _ours_first() -> list[Claim]:
     printed = _first_term_printed() + _COST * q ** (2 * (N - 0 - 1)) * (1 - q**2) / (1 - q ** (2 * (N - 0)))
-    halves, whole = GeometricSum(q**-2, m), GeometricSum(q**-2, N)
+    halves, total = GeometricSum(q**-2, m), GeometricSum(q**-2, N)
     passed = q ** (2 * N - 2 * m)
-    before = alpha * rho0 / whole - alpha * rho0 / (passed * halves)  # Σ_(s<−1) x^s is −1/x
+    before = alpha * rho0 / total - alpha * rho0 / (passed * halves)  # Σ_(s<−1) x^s is −1/x
     return [
         Claim(
             id="0/function-4:theorem",
             label="thm:strconvexsmooth",
             where="source before Section 1, line 161",
             says="the second argument of max in improved_dp_dynamics_first_batch is thm:strconvexsmooth at j0 = 0",
-            printed=Identity(_spelled(_fixed(0)), printed),
+            printed=Identity(_spelled(_fixed(0)), printed, nonzero=(*_HALVED, power_below(N))),
             items=("0/function-4", *_items("3.2", "plot-3", "plot-4", "plot-8", "plot-11")),
         ),
         Claim(
@@ -233,10 +254,9 @@ def _ours_first() -> list[Claim]:
             where="source before Section 1, line 161",
             says="max(0, ·) changes nothing for K ≥ 1: the bound is at least its second term, which is not negative",
             printed=Certificate(
-                alpha * rho0 / whole,
+                alpha * rho0 / total,
                 _fixed(0),
-                ((alpha * rho0 / halves, Slack(GeometricSum(passed, K - 1), "a sum of K − 1 ≥ 0 powers")),),
-                _LATER,
+                ((alpha * rho0 / halves, GeometricSum(passed, K - 1)),),
             ),
             items=("0/function-4",),
         ),
@@ -245,7 +265,9 @@ def _ours_first() -> list[Claim]:
             label="thm:strconvexsmooth",
             where="source before Section 1, line 161",
             says="at K = 0 the first term, continued, is −αρ₀/(q^(2(n/b−m))·Σ_(s<m) q^(−2s))",
-            printed=Identity(_first_term_printed().subs(K, 0), _spelled(-alpha * rho0 / (passed * halves))),
+            printed=Identity(
+                _first_term_printed().subs(K, 0), _spelled(-alpha * rho0 / (passed * halves)), nonzero=_HALVED
+            ),
             items=("0/function-4",),
         ),
         Claim(
@@ -257,8 +279,8 @@ def _ours_first() -> list[Claim]:
                 before,
                 Integer(0),
                 (
-                    (alpha * rho0 / (passed * halves * whole), Slack(whole - halves, "a longer sum of powers")),
-                    (alpha * rho0 / (passed * whole), Slack(1 - passed, "q < 1")),
+                    (alpha * rho0 / (passed * halves * total), longer_sum(q**-2, m, N - m, BELOW_ONE, m < N)),
+                    (alpha * rho0 / (passed * total), power_below(N - m, m < N)),
                 ),
             ),
             items=("0/function-4", "3.2/axis-2"),
@@ -268,14 +290,15 @@ def _ours_first() -> list[Claim]:
 
 def _ours_last() -> list[Claim]:
     last = _fixed(N - 1)
-    halves, epochs = GeometricSum(q**-2, m), GeometricSum(q ** (2 * N - 2 * m), K - 1)
+    halves, passed = GeometricSum(q**-2, m), q ** (2 * N - 2 * m)
+    few = substitute(at_most_count(passed, combine(passed, Integer(1), (power_below(N - m, m < N),))), {i: K - 1})
     return [
         Claim(
             id="0/function-5:theorem",
             label="thm:strconvexsmooth",
             where="source before Section 1, line 180",
             says="the second argument of min in improved_dp_dynamics_last_batch is thm:strconvexsmooth at j0 = n/b−1",
-            printed=Identity(_spelled(last), _first_term_printed() + _COST),
+            printed=Identity(_spelled(last), _first_term_printed() + _COST, nonzero=_HALVED),
             items=(
                 "0/function-5",
                 *_items("1", "plot-2"),
@@ -292,10 +315,9 @@ def _ours_last() -> list[Claim]:
                 last,
                 K * alpha * rho0,
                 (
-                    (alpha * rho0 / halves, Slack(K - 1 - epochs, "K − 1 powers of a contraction")),
-                    (alpha * rho0 * (K - 1) / halves, Slack(halves - 1, "m ≥ 1 positive powers, the first of them 1")),
+                    (alpha * rho0 / halves, few),
+                    (alpha * rho0 * (K - 1) / halves, first_of_sum(q**-2, m)),
                 ),
-                _LATER,
             ),
             items=("0/function-5",),
         ),
@@ -342,7 +364,7 @@ def _unused() -> list[Claim]:
             label="thm:naive_RDP_baseline",
             where="source before Section 1, line 227",
             says="amp_dp_dynamics_avg_batch, never plotted: for n = b it is thm:naive_RDP_baseline too",
-            printed=Identity(baseline, average.subs(n, b)),
+            printed=Identity(baseline, average.subs(n, b), nonzero=(exp_below_one(eta * lam / 2),)),
             items=("0/function-8",),
         ),
         Claim(
@@ -350,7 +372,7 @@ def _unused() -> list[Claim]:
             label="thm:strconvexsmooth",
             where="source before Section 1, line 237",
             says="amp_dp_dynamics_shuffle, never plotted: at K = 1 it is αρ₀, as for the last batch of a fixed order",
-            printed=Identity(_spelled(_fixed(N - 1).subs(K, 1)), shuffled.subs(K, 1)),
+            printed=Definition(_spelled(_fixed(N - 1).subs(K, 1)), shuffled.subs(K, 1)),
             items=("0/function-9",),
         ),
     ]

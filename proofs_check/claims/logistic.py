@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from sympy import Le, Matrix, Rational, eye
 
-from hsdp_symbolic import statement
 from hsdp_symbolic.proof.checks import AtPoint, Check
 
 from ..claim import Claim, Group
+from ..quotes import Quotes
 
 POINT = "p = (1/50, 41/50, 8/50), y = (1, 0, 0)"
 
@@ -25,7 +25,7 @@ def groups() -> tuple[Group, ...]:
 
 
 def _three_classes() -> list[Claim]:
-    two_classes: Check = statement("prop:smooth_strcvx_clip").steps[0].check
+    two_classes = Quotes("prop:smooth_strcvx_clip")
     direction = Matrix([3, -2, -1])
     # L = 3, so ‖x̄‖² = 10; λ = 1/100; the clip norm is 999/1000 of the gradient's; η < 2/(2λ + β) = 2/5.02.
     eta, lam, shrink, norm2 = Rational(35857, 100000), Rational(1, 100), Rational(999, 1000), 10

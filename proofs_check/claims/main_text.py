@@ -5,17 +5,22 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
-from sympy import Expr, Gt, Integer, Le, Lt, Rational, diff, exp
+from sympy import Eq, Expr, Ge, Gt, Integer, Le, Lt, Rational, S, cancel, diff, exp
 
 from hsdp_symbolic import Setting, statement
 from hsdp_symbolic.experiment.losses import Quadratic
 from hsdp_symbolic.experiment.simulate import Experiment, simulate
 from hsdp_symbolic.functions.expm1 import Expm1
 from hsdp_symbolic.functions.geometric import GeometricSum
+from hsdp_symbolic.functions.log_mean_exp import LogMeanExp
 from hsdp_symbolic.paper.fixed_order import first_term
+from hsdp_symbolic.proof import kernel
 from hsdp_symbolic.proof.algebra import close_sums
-from hsdp_symbolic.proof.checks import AtPoint, Certificate, Check, Identity, Induction, Limit
 from hsdp_symbolic.proof.certificates import Positive
+from hsdp_symbolic.proof.checks import AtPoint, Certificate, Check, Definition, Identity, Induction, Limit
+from hsdp_symbolic.proof.kernel import Theorem, combine, cut, substitute
+from hsdp_symbolic.proof.search import given
+from hsdp_symbolic.proof.tree import Proved
 from hsdp_symbolic.symbols import (
     ABBREVIATIONS,
     R1,
@@ -31,9 +36,10 @@ from hsdp_symbolic.symbols import (
     b,
     c,
     decay,
-    e_half,
     eta,
+    gap,
     hit,
+    i,
     j,
     j0,
     k,
@@ -52,10 +58,26 @@ from hsdp_symbolic.symbols import (
     u,
     w,
     w1,
+    whole,
     y_half,
 )
 
 from ..claim import Claim, Group, Note
+from ..lemmas import (
+    BELOW_ONE,
+    above_one,
+    at_least_count,
+    at_value,
+    counted,
+    exp_above,
+    exp_below_one,
+    exp_falls,
+    first_of_sum,
+    power_at_most_one,
+    power_at_most_square,
+    power_below,
+    termwise,
+)
 
 _FIGURE = Setting(n=50, b=2, eta="0.02", lam=1, beta=4, sigma=2, S_g=4)
 """The setting of all figures, without K."""
@@ -107,13 +129,14 @@ def _settled(expr: Expr) -> Expr:
 def _growth_and_convergence() -> list[Claim]:
     composed, balle = statement(_COMPOSED).expr, statement(_BALLE).expr
     left = alpha * rho0 / GeometricSum(q**-2, m) * decay ** (K - 1) / (1 - decay)
+    order, used = given(alpha > 1), counted(GeometricSum(q**-2, whole), N - j0, j0 < N)
     found = [
         Claim(
             "0/sentence-1:linear",
             _COMPOSED,
             "Abstract; Sections 4.1 and 4.2",
             "the bound by composition is K times that of one epoch",
-            Identity(composed, K * composed.subs(K, 1)),
+            Definition(composed, K * composed.subs(K, 1)),
             items=("0/sentence-1", "4.1/sentence-7", "4.2/sentence-4"),
         ),
         Claim(
@@ -121,7 +144,7 @@ def _growth_and_convergence() -> list[Claim]:
             _BALLE,
             "Section 3.1, line 381, and Section 3.2, line 494",
             "Balle et al. with composition over the epochs grows by the same amount with every epoch",
-            Identity(balle - balle.subs(K, 1), (K - 1) * alpha * rho0 * q_balle ** (N / 2) / (N - 1)),
+            Definition(balle - balle.subs(K, 1), (K - 1) * alpha * rho0 * q_balle ** (N / 2) / (N - 1)),
             items=("3.1/sentence-8", "3.2/sentence-6"),
         ),
     ]
@@ -130,13 +153,14 @@ def _growth_and_convergence() -> list[Claim]:
         (_FIXED, "3/sentence-1", ("3/sentence-1", "3.1/sentence-9", "3.2/sentence-7")),
     ):
         bound = statement(label).expr.subs(_DECAY, decay)
+        bound = bound.subs(dict.fromkeys(bound.atoms(LogMeanExp), w))  # any second term: it does not change with K
         found.append(
             Claim(
                 f"{item}:exponential",
                 label,
                 "Abstract, Sections 3 and 4.1" if label == _SHUFFLE else "Section 3, lines 344, 381 and 494",
                 f"{label} converges exponentially: its distance to the limit shrinks by q^(2(n/b−m)) an epoch",
-                Identity(_settled(bound) - bound, left),
+                Identity(_settled(bound), bound + left, (decay < 1,), nonzero=(order if label == _SHUFFLE else used,)),
                 items=items,
             )
         )
@@ -204,49 +228,75 @@ def _against_composition() -> list[Claim]:
     ]
 
 
+_Z = y_half
+_SMALL = Lt(_Z, Rational(1, 2))
+"""z = ηλ/2 < 1/2, as η < 2/(λ + β) and λ ≤ β."""
+
+
+def _baseline_step() -> Expr:
+    """What the baseline costs after one epoch, in units of αρ₀."""
+    return 2 * (1 - exp(-_Z)) / _Z
+
+
+def _steep() -> Theorem:
+    """It is at least 3/2: 1 − e^(−z) ≥ z − z²/2."""
+    terms = (2 / _Z, at_value(exp_falls(3), _Z)), (S.One, given(_SMALL))
+    return combine(Rational(3, 2), _baseline_step(), *terms)
+
+
+def _later_epochs() -> Theorem:
+    """1 + Σ_(s<k+1) (1 − 2z)^(2s) ≤ (2/z)(1 − e^(−z))·Σ_(s<k+2) e^(−zs).
+
+    With w for 1 − 2z ≤ e^(−2z), so that w² ≤ e^(−4z) ≤ e^(−z).
+    """
+    e, here = exp(-_Z), Le(w, exp(-2 * _Z))
+    below, low = exp_below_one(_Z), at_value(exp_falls(2), _Z)
+    fourth = combine(w**2, exp(-4 * _Z), (w + exp(-2 * _Z), given(here)))
+    faster = combine(w**2, e, (S.One, fourth), (e * (1 + e + e**2), below))
+    tail = GeometricSum(e, k)
+    sums = substitute(termwise(w**2, e, faster), {i: k})
+    found = combine(
+        1 + GeometricSum(w**2, k + 1),
+        _baseline_step() * GeometricSum(e, k + 2),
+        (GeometricSum(e, k + 2), _steep()),
+        (w**2, sums),
+        (fourth, tail),
+        (Rational(3, 2), low),
+        (Rational(3, 2), given(_SMALL)),
+        (Rational(1, 4),),
+        (e**2 * tail, 1 + e, below),
+        (e**2 * tail / 2,),
+        nonzero=[below],
+        by=[kernel.unfold(GeometricSum(w**2, k), 1)],
+    )
+    at = substitute(found, {w: 1 - 2 * _Z}, combine(S.Zero, 1 - 2 * _Z, (Integer(2), given(_SMALL))))
+    return cut(at, at_value(exp_falls(2), 2 * _Z))
+
+
 def _naive_baseline() -> list[Claim]:
     naive = statement(_NAIVE).expr
     ceiling = naive.subs(Expm1(-K * eta * lam / 2), -1) / (alpha * rho0)
     ceiling = ceiling.subs(rho0, ABBREVIATIONS[rho0])
     worse = max(_ratio(_COMPOSED, _NAIVE, 25, order)[1] for order in _ORDERS)
     half = _ends(_NAIVE, 69, 15, None)[1]
-    fixed = statement(_FIXED).expr.subs(j0, N - 1).subs(_DECAY, decay) / (alpha * rho0)
-    short, long = GeometricSum(q**-2, m), GeometricSum(decay, K - 1)
+    fixed = statement(_FIXED).expr.subs(j0, N - 1) / (alpha * rho0)
+    short, long = GeometricSum(q**-2, m), GeometricSum(_DECAY, K - 1)
     # With z = ηλ/2 ≤ 1/2 and e = e^(−z) the baseline is αρ₀·(2/z)(1 − e)·Σ_(s<K) e^s; K = k + 2.
-    step, tail = 2 * (1 - e_half) / y_half, GeometricSum(e_half, k)
-    steep = Slack(step - Rational(3, 2), "1 − e^(−z) ≥ z − z²/2, z ≤ 1/2")
+    fewer = substitute(termwise(_DECAY, q**2, power_at_most_square(N - m, m < N)), {i: K - 1})
     parts: list[tuple[str, Check]] = [
         (
             "for the last batch it is at most αρ₀(1 + Σ_(s<K−1) q^(2s))",
             Certificate(
                 fixed,
                 1 + GeometricSum(q**2, K - 1),
-                (
-                    (Integer(1), Slack(GeometricSum(q**2, K - 1) - long, "termwise: decay = q^(2(n/b − m)) ≤ q²")),
-                    (long / short, Slack(short - 1, "m ≥ 1 powers, the first of them 1")),
-                ),
+                ((Integer(1), fewer), (long / short, first_of_sum(q**-2, m))),
             ),
         ),
         (
             "which at K = 1 is below the baseline, in units of αρ₀ …",
-            Certificate(Integer(1), step, ((Integer(1), steep), (Rational(1, 2), Slack(Integer(1), "positive")))),
+            Certificate(Integer(1), _baseline_step(), ((Integer(1), _steep()), (Rational(1, 2),))),
         ),
-        (
-            "… and at K = k + 2, k ≥ 0, too",
-            Certificate(
-                1 + GeometricSum(q**2, k + 1),
-                step * GeometricSum(e_half, k + 2),
-                (
-                    (GeometricSum(e_half, k + 2), steep),
-                    (
-                        Integer(1),
-                        Slack(1 + e_half**4 * tail - GeometricSum(q**2, k + 1), "q = 1 − 2z ≤ e², so q² ≤ e⁴ ≤ e"),
-                    ),
-                    (Rational(1, 2), Slack(3 * e_half - 1, "e^(−1/2) > 1/3")),
-                    (e_half**2 * tail, Slack(Rational(3, 2) - e_half**2, "e < 1")),
-                ),
-            ),
-        ),
+        ("… and at K = k + 2, k ≥ 0, too (q = 1 − 2z)", Proved(_later_epochs())),
     ]
     spread = min(_ratio(_NAIVE, _FIXED, epochs, 15, 0)[0] for epochs in range(1, 26))
     return [
@@ -277,7 +327,8 @@ def _naive_baseline() -> list[Claim]:
             Certificate(
                 ceiling,
                 K / N,
-                ((1 / N, Slack(K - 4 * N / (eta * lam), "K ≥ 4(n/b)/(ηλ)")),),
+                ((1 / N, Ge(K, 4 * N / (eta * lam))),),
+                (Ge(K, 4 * N / (eta * lam)),),
             ),
             "not for long runs: composition costs at least Kαρ₀·b/n (mironov2019:small_rate), which is above the "
             "constant from K = 4(n/b)/(ηλ) on (5000 in the figures' setting)",
@@ -351,12 +402,8 @@ def _overview() -> list[Claim]:
             Certificate(
                 chourasia,
                 4 * attained.subs(spelled).subs(q, 1 - eta * lam),
-                (
-                    (
-                        alpha * S_g**2 / (lam * sigma2 * n**2),
-                        Slack(1 - eta * lam, "η < 2/(λ + β), so ηλ < 1"),
-                    ),
-                ),
+                ((alpha * S_g**2 / (lam * sigma2 * n**2), eta * lam < 1),),
+                (eta * lam < 1,),
             ),
             items=("2/sentence-1",),
             sharper="tight up to a constant only: thm:GD_tighter is strictly smaller, as the paper says itself",
@@ -367,7 +414,7 @@ def _overview() -> list[Claim]:
             _NAIVE,
             "Section 2, footnote to line 307",
             "Ryffel et al., with n² for b² (Appendix C), is smaller by (n/b)²: 625 in the figures, hardly slight",
-            Identity(naive / naive.subs(b, n), (n / b) ** 2),
+            Definition(naive / naive.subs(b, n), (n / b) ** 2),
             items=("2/footnote-2",),
         ),
         Claim(
@@ -375,8 +422,10 @@ def _overview() -> list[Claim]:
             "",
             "Algorithm 1, line 1",
             "σ is the standard deviation of the noise (simulate.py at η = 1/8, σ = 3: its square)",
-            Identity(spread, (sigma2).subs(sigma2, 9)),
-            Identity(spread, (2 * eta * sigma2).subs({eta: Rational(1, 8), sigma2: 9})),
+            AtPoint(spread, Integer(9), Eq, "simulate.py, η = 1/8, σ = 3"),
+            AtPoint(
+                spread, (2 * eta * sigma2).subs({eta: Rational(1, 8), sigma2: 9}), Eq, "simulate.py, η = 1/8, σ = 3"
+            ),
             "the noise of an update has variance 2ησ², as the update line says; σ alone is a scale",
             items=("2/algorithm-1",),
             consequence="text",
@@ -386,7 +435,7 @@ def _overview() -> list[Claim]:
             "",
             "Algorithm 1, update",
             "θ moves by −η times the mean gradient of the batch (simulate.py: λ = 1/2, η = 1/4, records 1/2 and 3/2)",
-            Identity(moved, (theta - Rational(1, 4) * sum(slopes) / 2).subs(theta, 1)),
+            AtPoint(moved, (theta - Rational(1, 4) * sum(slopes) / 2).subs(theta, 1), Eq, "simulate.py, θ = 1"),
             items=("2/algorithm-7",),
         ),
         Claim(
@@ -416,8 +465,8 @@ def _postprocessing() -> list[Claim]:
                 factor.subs({c: 1, L: 1, sigma2: Rational(1, 2), eta: 1}), exp(-1), Le, "c = L = 1, σ² = 1/2, time 1"
             ),
             Limit((factor / p).subs(eta, 1 / p), p, Integer(0), L**2 / (2 * c * sigma2)),
-            "it decays like 1/t: c_t falls with t, the factor is 1/(1 + 2cσ²t/L²), and a Gaussian pair attains it "
-            "(lem:post_proc/15); exponential decay over updates comes from the contraction 1 − ηλ < 1, not from noise",
+            "it decays like 1/t: c_t falls with t, the factor is 1/(1 + 2cσ²t/L²); "
+            "exponential decay over updates comes from the contraction 1 − ηλ < 1, not from noise",
             items=("3.1/sentence-1",),
             consequence="text",
         ),
@@ -437,7 +486,7 @@ def _postprocessing() -> list[Claim]:
             "thm:convexsmooth",
             "Section 3.1, line 381",
             "one epoch, b = 1: the convex bound is α·2L²/(σ²(n+1−i)) of Feldman et al. for record i = j0 + 1",
-            Identity(ours, alpha * feldman / (N + 1 - (j0 + 1))),
+            Definition(ours, alpha * feldman / (N + 1 - (j0 + 1))),
             items=("3.1/sentence-6",),
         ),
     ]
@@ -469,7 +518,7 @@ def _fixed_order() -> list[Claim]:
             "lem:rootconvexity1",
             "Lemma 4.1, line 502",
             "α = 1 is allowed (R_α is defined for α > 1 only): there both sides are 1, if the divergences are finite",
-            Identity((w1 * exp((alpha - 1) * R1) + (1 - w1) * exp((alpha - 1) * R2)).subs(alpha, 1), Integer(1)),
+            Definition((w1 * exp((alpha - 1) * R1) + (1 - w1) * exp((alpha - 1) * R2)).subs(alpha, 1), Integer(1)),
             items=("4/sentence-3",),
         ),
     ]
@@ -477,13 +526,16 @@ def _fixed_order() -> list[Claim]:
 
 def _shuffle() -> list[Claim]:
     bound, start = statement(_SHUFFLE).expr, statement("eps0").expr
-    units, whole = GeometricSum(q**-2, m), GeometricSum(q**-2, N)
-    growth = (first_term().subs(K, K + 1) - first_term()).subs(_DECAY, decay) / (alpha * rho0)
+    units, total = GeometricSum(q**-2, m), GeometricSum(q**-2, N)
+    growth = (first_term().subs(K, K + 1) - first_term()) / (alpha * rho0)
+    left = combine(S.Zero, (N - m) * (K - 1), (K - 1, given(m < N)))
+    more = at_least_count(q**-2, above_one())
     second_epoch = [statement(_FIXED).exact(_FIGURE, K=epochs, alpha=15, j0=0) for epochs in (1, 2)]
     grown = Rational(*(second_epoch[1] - second_epoch[0]).as_integer_ratio())
     longest = Rational(*statement("eps0").exact(_FIGURE, alpha=15, j=25).as_integer_ratio())
     full = statement("exact:full_batch").expr.subs(K, 1).subs(rho_n, ABBREVIATIONS[rho_n]).subs(n, b)
     epoch = statement("mironov2019:small_rate").expr.subs(K, 1) / (alpha * rho0)
+    settled = Le(M_x, 1 / (N * (1 - q)))  # thm:shuffle/first-term, if n/b ≥ 4
     three = Setting(n=3, b=1, eta="1/2", lam=1, beta=1, sigma_squared=250, S_g=1)
     first = [statement(_FIXED).exact(three, K=epochs, alpha=2, j0=0) for epochs in (1, 3)]
     composed = statement(_COMPOSED).enclose(three, K=3, alpha=2).hi
@@ -493,7 +545,7 @@ def _shuffle() -> list[Claim]:
             _SHUFFLE,
             "Section 4.1, line 616",
             "thm:shuffle is smaller than the bound for the last batch, strictly: n/b ≥ 2, and ε₀² < ε₀¹ in its average",
-            Positive(close_sums(start.subs(j, 1) - start.subs(j, 2)) / (alpha * rho0), {q: 1 / (1 + p)}),
+            Positive(cancel(close_sums(start.subs(j, 1) - start.subs(j, 2)) / (alpha * rho0))),
             items=("4.1/sentence-2",),
         ),
         Claim(
@@ -501,7 +553,7 @@ def _shuffle() -> list[Claim]:
             _SHUFFLE,
             "Section 4.1, line 617",
             "only the first term depends on K: the rest is the bound at K = 1, where the first term is 0",
-            Identity(bound - bound.subs(K, 1), first_term()),
+            Definition(bound - bound.subs(K, 1), first_term()),
             items=("4.1/sentence-4",),
         ),
         Claim(
@@ -514,10 +566,12 @@ def _shuffle() -> list[Claim]:
                 growth,
                 3 / N,
                 (
-                    (1 / units, Slack(1 - decay ** (K - 1), "a power of q < 1")),
-                    (1 / (m * units), Slack(units - m, "m powers of q⁻² > 1")),
-                    (1 / (N * m), Slack(3 * m - N, "n/b ≤ 2m + 1 ≤ 3m, m = ⌊n/2b⌋ ≥ 1")),
+                    (1 / units, power_at_most_one((N - m) * (K - 1), left)),
+                    (1 / (m * units), substitute(more, {i: m})),
+                    (1 / (N * m), Le(N, 3 * m)),
                 ),
+                (Le(N, 3 * m),),
+                nonzero=(power_below(N - m, m < N),),
             ),
             "it adds up to ε₀^m, m = ⌊n/2b⌋, 2.8 times ε₀^(n/b) in the figures and above (b/n)αρ₀ too; that is at most "
             "3(b/n)αρ₀, so the rate O(b/n) stands",
@@ -532,7 +586,7 @@ def _shuffle() -> list[Claim]:
             Certificate(
                 start.subs(j, N) / (alpha * rho0),
                 1 / N,
-                ((1 / (N * whole), Slack(whole - N, "n/b ≥ 2 powers of q⁻² > 1, all but the first above 1")),),
+                ((1 / (N * total), substitute(more, {i: N})),),
             ),
             items=("4.1/sentence-4",),
         ),
@@ -541,7 +595,7 @@ def _shuffle() -> list[Claim]:
             "exact:full_batch",
             "Section 4.1, line 617",
             "αηS_g²/(4σ²b²) is exactly the cost of one full-batch update on b records",
-            Identity(full, alpha * eta * S_g**2 / (4 * sigma2 * b**2)),
+            Definition(full, alpha * eta * S_g**2 / (4 * sigma2 * b**2)),
             items=("4.1/sentence-5",),
         ),
         Claim(
@@ -550,7 +604,7 @@ def _shuffle() -> list[Claim]:
             "Section 4.1, line 617",
             "the prior amplification rate for one epoch is b²/n² (over αρ₀; composition costs at least this)",
             Identity(epoch, b**2 / n**2),
-            Identity(epoch, (n / b) * (b**2 / n**2)),
+            Definition(epoch, (n / b) * (b**2 / n**2)),
             "b²/n² is the rate of one iteration; the n/b iterations of an epoch make it b/n, which is what matches",
             items=("4.1/sentence-6",),
             consequence="text",
@@ -569,10 +623,8 @@ def _shuffle() -> list[Claim]:
             Certificate(
                 M_x,
                 K / N,
-                (
-                    (Integer(1), Slack(1 / (N * (1 - q)) - M_x, "first term, n/b ≥ 4 (thm:shuffle/first-term)")),
-                    (1 / N, Slack(K - 1 / (1 - q), "K ≥ 1/(λη)")),
-                ),
+                ((Integer(1), settled), (1 / N, Ge(K, 1 / (1 - q)))),
+                (settled, Ge(K, 1 / (1 - q)), BELOW_ONE),
             ),
             "true if n/b ≥ 4 is whole; in units of αρ₀, with M_x for the first term",
             items=("4.1/sentence-10",),
@@ -586,10 +638,8 @@ def _shuffle() -> list[Claim]:
             Certificate(
                 w,
                 K / N,
-                (
-                    (Integer(1), Slack(1 - w, "second term ≤ ε₀¹ (thm:shuffle/last-batch)")),
-                    (1 / N, Slack(K - N, "K ≥ n/b")),
-                ),
+                ((Integer(1), Le(w, 1)), (1 / N, Ge(K, N))),
+                (Le(w, 1), Ge(K, N)),  # the former is thm:shuffle/last-batch
             ),
             items=("4.1/sentence-10",),
         ),
@@ -600,6 +650,11 @@ def _sampling() -> list[Claim]:
     hit_cost = exp(alpha * (alpha - 1) * rho0)
     step = rate * hit_cost * S_exp + (1 - rate) * S_exp**r_miss
     apart = max(_ratio(_SHUFFLE, _SAMPLE, 1, order, at=40)[1] for order in _ORDERS)
+    some = rate < 1
+    cost = combine(Integer(0), alpha * (alpha - 1) * rho0, (alpha * rho0, given(alpha > 1)))
+    costs = substitute(exp_above(1), {gap: alpha * (alpha - 1) * rho0}, cost)
+    powers = substitute(kernel.monotone(p**w, p, given(Ge(S_exp, 1))), {w: 1 - r_miss}, given(r_miss < 1))
+    slower = combine(S_exp**r_miss, S_exp, (S_exp**r_miss, powers))
     return [
         Claim(
             "4.2/sentence-2:strict",
@@ -610,10 +665,10 @@ def _sampling() -> list[Claim]:
                 step,
                 hit_cost * S_exp,
                 (
-                    ((1 - rate) * S_exp, Slack(hit_cost - 1, "e^(α(α−1)ρ₀) > 1")),
-                    (1 - rate, Slack(S_exp - S_exp**r_miss, "S ≥ 1, 0 < r < 1")),
+                    (some, S_exp, costs),
+                    (some, slower),
                 ),
-                {rate: 1 / (1 + p)},
+                (some,),
             ),
             items=("4.2/sentence-2",),
         ),
@@ -649,19 +704,19 @@ def notes() -> list[Note]:
         Note("2/sentence-7", "restates", "full batches: strictly tighter", "thm:GD_tighter/strict/3"),
         Note("2/sentence-8", "definition", "the law of the last iterate as a mixture over batch sequences"),
         Note("2/algorithm-2", "definition", "n/b batches of size b in each of K epochs"),
-        Note("2/algorithm-3", "restates", "one random partition, kept for all epochs", "thm:shuffle/1"),
-        Note("2/algorithm-4", "restates", "every batch drawn afresh without replacement", f"{_SAMPLE}/3"),
+        Note("2/algorithm-3", "restates", "one random partition, kept for all epochs", "thm:shuffle"),
+        Note("2/algorithm-4", "restates", "every batch drawn afresh without replacement", _SAMPLE),
         Note("2/algorithm-5", "definition", "epochs 0, …, K−1"),
         Note("2/algorithm-6", "definition", "iterations 0, …, n/b−1 of an epoch"),
         Note("2/algorithm-8", "definition", "an epoch starts where the one before ended"),
         Note("2/algorithm-9", "definition", "only the last iterate is released"),
-        Note("2/footnote-3", "restates", "b need not divide n: ⌊n/b⌋ for n/b", "thm:shuffle/2"),
+        Note("2/footnote-3", "restates", "b need not divide n: ⌊n/b⌋ for n/b", "thm:shuffle"),
         Note("2/sentence-9", "layout", "order of presentation: a fixed batch sequence first"),
-        Note("2/sentence-10", "restates", "added noise lowers the divergence", "lem:post_proc/10"),
+        Note("2/sentence-10", "restates", "added noise lowers the divergence", "lem:post_proc"),
         Note("2/sentence-12", "restates", "joint convexity bounds a mixture by its components", "lem:rootconvexity1"),
         Note("3.1/lemma-1", "restates", "for α > 1, as in the catalogue", "lem:post_proc"),
         Note("3.1/sentence-2", "definition", "f maps ℝ^d to itself, measurably"),
-        Note("3.1/sentence-3", "restates", "c_t = 1/(L²/c + 2tσ²)", "lem:post_proc/13"),
+        Note("3.1/sentence-3", "restates", "c_t = 1/(L²/c + 2tσ²)", "lem:post_proc"),
         Note("3.1/display-1", "restates", "the differential inequality", "lem:post_proc"),
         Note("3.1/lemma-2", "restates", "one update; its map is misprinted (3.1/sentence-4)", "lem:recursive"),
         Note("3.1/display-2", "restates", "both cases, and α'", "lem:recursive"),
@@ -672,7 +727,7 @@ def notes() -> list[Note]:
         Note("3.2/display-1", "restates", "its bound", _FIXED),
         Note("3.2/sentence-2", "restates", "LSI constants depend on k and j", "lem:LSIseq_stronglyconvex"),
         Note("4/sentence-1", "layout", "what the section adds: random batches"),
-        Note("4/sentence-2", "restates", "by convexity of the moment", "lem:rootconvexity1/1"),
+        Note("4/sentence-2", "restates", "by convexity of the moment", "lem:rootconvexity1"),
         Note("4/lemma-1", "restates", "joint convexity; printed for α ≥ 1 (4/sentence-3)", "lem:rootconvexity1"),
         Note("4/display-1", "restates", "the inequality, for any number of components", "lem:rootconvexity1"),
         Note("4.1/theorem-1", "restates", "K ≥ 1, n/b ≥ 2, η < 2/(λ+β), as in the catalogue", _SHUFFLE),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from sympy import Integer, Lt, Rational, exp
 
-from hsdp_symbolic import statement
 from hsdp_symbolic.proof.checks import AtPoint
 from hsdp_symbolic.symbols import alpha, rate, rho0
 
 from ..claim import Claim, Group
+from ..quotes import Quotes
 
 
 def groups() -> tuple[Group, ...]:
@@ -26,7 +26,7 @@ def _convergence() -> list[Claim]:
             where="Section 4.2, after the theorem",
             says="a converging bound even for an infinite number of epochs (so p·e^(α(α−1)ρ₀) < 1, for every order)",
             printed=AtPoint(hit.subs(figure).subs(alpha, 60), Integer(1), Lt, "figure setting, α = 60"),
-            corrected=statement("thm:amp_samp_wo_replacement:limit").steps[0].check,
-            correction="only if p·e^(α(α−1)ρ₀) < 1: then the fixed point of the derivation exists",
+            corrected=Quotes("thm:amp_samp_wo_replacement:limit"),
+            correction="only if p·e^(α(α−1)ρ₀) < 1: then it stays below thm:amp_samp_wo_replacement:limit",
         )
     ]

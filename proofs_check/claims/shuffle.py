@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from sympy import Le, Rational, exp
 
-from hsdp_symbolic.functions.geometric import GeometricSum
 from hsdp_symbolic.proof.checks import AtPoint, Certificate, Identity
-from hsdp_symbolic.symbols import R1, R2, alpha, j, mu, nu, p
+from hsdp_symbolic.proof.kernel import substitute
+from hsdp_symbolic.proof.search import given
+from hsdp_symbolic.symbols import R1, R2, alpha, i, j, mu, nu, q
 
 from ..claim import Claim, Group
+from ..lemmas import BELOW_ONE, at_most_count
 
 
 def groups() -> tuple[Group, ...]:
@@ -49,7 +51,6 @@ def _footnote() -> Claim:
 
 
 def _bernoulli() -> Claim:
-    x = 1 / (1 + p)  # any 0 < x < 1
     return Claim(
         id="thm:shuffle/bernoulli",
         consequence="argument",
@@ -58,9 +59,10 @@ def _bernoulli() -> Claim:
         says="(1−x)^a ≤ 1 − ax for x > 0 and a ≥ 1",
         printed=AtPoint((1 - Rational(1, 2)) ** 2, 1 - 2 * Rational(1, 2), Le, "x = 1/2, a = 2"),
         corrected=Certificate(
-            1 - j * x,
-            (1 - x) ** j,
-            ((x, Slack(j - GeometricSum(1 - x, j), "a sum of j powers of 1 − x ≤ 1")),),
+            1 - j * (1 - q),
+            q**j,
+            ((BELOW_ONE, substitute(at_most_count(q, given(BELOW_ONE)), {i: j})),),
+            (BELOW_ONE,),
         ),
-        correction="Bernoulli's inequality is the other way round",
+        correction="Bernoulli's inequality is the other way round (here for whole a = j and 0 < x = 1 − q < 1)",
     )

@@ -46,7 +46,9 @@ def card(
         + "</li>"
         for line in rests["proof"]
     )
-    facts = "".join(f"<li><code>{escape(name)}</code> ({escape(all_facts()[name].reference)})</li>" for name in rests["facts"])
+    facts = "".join(
+        f"<li><code>{escape(name)}</code> ({escape(all_facts()[name].reference)})</li>" for name in rests["facts"]
+    )
     links = ", ".join(
         f"<a href='#figure:{each.name}'>{escape(each.title)}</a>" for each in shown if found.label in sources(each)
     )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import random
 
-from sympy import Symbol
+import pytest
+from sympy import Integer, Symbol
 
 from hsdp_symbolic import statement, statements
 from hsdp_symbolic.evaluate.boxes import is_count
@@ -12,9 +13,12 @@ from hsdp_symbolic.evaluate.enclosure import enclose
 from hsdp_symbolic.evaluate.trend import trend
 from hsdp_symbolic.functions.interface import Trend
 from hsdp_symbolic.functions.log_mean_exp import LogMeanExp
+from hsdp_symbolic.proof import kernel
 from hsdp_symbolic.proof.checks import Verdict, surviving_mutants
+from hsdp_symbolic.proof.kernel import Refused
 from hsdp_symbolic.proof.monotone import LargestTerm, Monotone
-from hsdp_symbolic.symbols import K, N, alpha, eta, i, lam, n, rho0, sigma, sigma2
+from hsdp_symbolic.proof.propositions import Less
+from hsdp_symbolic.symbols import K, N, alpha, eta, gap, i, lam, m, more, n, rho0, sigma, sigma2
 from tests.evaluate.test_boxes import is_closed
 from tests.points import draw_point
 
@@ -71,3 +75,24 @@ def test_trends_lean_on_no_contract_a_node_does_not_keep():
     assert trend(LogMeanExp(eta * i, i, N), n) is None  # the terms rise with the index
     assert trend(LogMeanExp(eta / i, i, N), n) is Trend.DOWN
     assert trend(sigma, sigma2) is Trend.UP
+
+
+@pytest.mark.parametrize(("expr", "symbol"), [(1 / N, N), (1 / sigma, sigma), (N - m, m)], ids=str)
+def test_letters_that_are_rewritten_do_not_move(expr, symbol):
+    """⌊n/b⌋ and σ are replaced before directions are looked for: taken as constant, they would prove 1 ≤ 1/2."""
+    with pytest.raises(Refused):
+        kernel.monotone(expr, symbol, kernel.compare(Integer(1), Integer(2)))
+    with pytest.raises(Refused):
+        kernel.moves(expr, symbol, more if symbol.is_integer else gap)
+
+
+def test_what_a_direction_presumes_is_assumed_at_both_ends():
+    found = kernel.moves(rho0 * alpha, alpha, gap)
+    assert set(found.hypotheses) == {Less(Integer(1), alpha), Less(Integer(1), alpha + gap)}
+    assert Monotone(rho0 * alpha, alpha, Trend.UP).verify().scope == "where 1 < alpha"
+
+
+def test_abbreviations_move_with_their_letters():
+    found = kernel.moves(rho0, sigma2, gap).proposition
+    assert found.left.subs(gap, 0) == found.right
+    assert found.right.has(sigma2)

@@ -19,7 +19,7 @@ def claim(printed, corrected=None):
     return Claim("x/1", "eps0", "somewhere", "a claim", printed, corrected, "as it should be")
 
 
-RIGHT, WRONG, OPEN = Identity(q + q, 2 * q), Identity(q + q, q), Identity(u_at(q), u_at(2 * q))
+RIGHT, WRONG, OPEN = Identity((q + 1) ** 2, q**2 + 2 * q + 1), Identity(q + q, q), Identity(u_at(q), u_at(2 * q))
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,8 @@ import pytest
 
 from hsdp_symbolic import Setting, statement
 from hsdp_symbolic.errors import ArgumentError, MissingArgument, UnknownLabel
-from hsdp_symbolic.proof.checks import Verdict
 from hsdp_symbolic.symbols import eta, lam, rho0
-from proofs_check.prove import BoxProof, Inequality, prove_over, replay
+from proofs_check.prove import BoxProof, Inequality, Outcome, prove_over, replay
 
 RUN = {"n": 50, "b": 2, "eta": "0.02", "lam": 1, "beta": 4, "sigma": 2, "S_g": 4}
 
@@ -22,7 +21,7 @@ class TestProveOver:
     @pytest.mark.smoke
     def test_proves_and_replays_with_the_other_engine(self, tmp_path):
         proof = prove_over(BOX, "thm:shuffle < mironov2019", file=tmp_path / "proof.json")
-        assert proof.verdict is Verdict.PROVED
+        assert proof.verdict is Outcome.PROVED
         assert proof.pieces > 1
         stored = BoxProof.load(tmp_path / "proof.json")
         assert (stored.cuts, dict(stored.box)) == (proof.cuts, dict(proof.box))
@@ -31,7 +30,7 @@ class TestProveOver:
 
     def test_finds_a_counterexample_that_holds_up(self):
         proof = prove_over({**BOX, "K": (1, 100)}, "thm:shuffle < mironov2019")
-        assert proof.verdict is Verdict.REFUTED
+        assert proof.verdict is Outcome.REFUTED
         assert replay(proof)
         point = dict(proof.counterexample)
         run = Setting(
@@ -40,20 +39,20 @@ class TestProveOver:
         assert statement("thm:shuffle").lower(run, **point) >= statement("mironov2019").upper(run, **point)
 
     def test_the_reverse_is_refuted(self):
-        assert prove_over(BOX, "thm:shuffle > mironov2019").verdict is Verdict.REFUTED
+        assert prove_over(BOX, "thm:shuffle > mironov2019").verdict is Outcome.REFUTED
 
     def test_a_budget_leaves_it_undecided_and_a_file_continues(self, tmp_path):
         hard = {**BOX, "K": (50, 1000), "eta": ("0.01", "0.03"), "alpha": (3, 60)}
         file = tmp_path / "proof.json"
         first = prove_over(hard, "thm:shuffle < mironov2019", budget=6, file=file)
-        assert first.verdict is Verdict.UNDECIDED
+        assert first.verdict is Outcome.UNDECIDED
         assert first.open_pieces > 0
         assert not replay(first)
         for _ in range(40):
             proof = prove_over(hard, "thm:shuffle < mironov2019", budget=40, file=file)
-            if proof.verdict is not Verdict.UNDECIDED:
+            if proof.verdict is not Outcome.UNDECIDED:
                 break
-        assert proof.verdict is Verdict.PROVED
+        assert proof.verdict is Outcome.PROVED
         assert replay(BoxProof.load(file), engine="arb")
 
     def test_an_interrupted_run_keeps_what_it_has(self, tmp_path, monkeypatch):
@@ -71,7 +70,7 @@ class TestProveOver:
         with pytest.raises(KeyboardInterrupt):
             prove_over({**BOX, "eta": ("0.01", "0.03"), "alpha": (3, 60)}, "thm:shuffle < mironov2019", file=file)
         stored = BoxProof.load(file)
-        assert stored.verdict is Verdict.UNDECIDED
+        assert stored.verdict is Outcome.UNDECIDED
         assert len(stored.cuts) >= 4
 
     @pytest.mark.parametrize("forge", ["verdict", "cuts", "claim", "box", "counterexample"])
@@ -107,16 +106,16 @@ class TestProveOver:
         proof = prove_over(
             {**BOX, "eta": ("0.1", "0.9"), "alpha": (14, 15), "K": (100, 120)}, "thm:shuffle < mironov2019"
         )
-        assert proof.verdict is Verdict.PROVED
+        assert proof.verdict is Outcome.PROVED
         assert "outside" in proof.cuts
         nowhere = prove_over({**BOX, "eta": ("0.5", "0.6")}, "thm:shuffle < mironov2019")
         assert nowhere.cuts == ["outside"]
 
     def test_equality_is_not_strict(self):
         same = {"n": 50, "K": 3, "eta": "0.02", "lam": 1, "beta": 4, "sigma": 2, "S_g": 4, "alpha": (2, 3)}
-        assert prove_over({**same, "alpha": 2}, "thm:GD_tighter <= thm:GD_tighter").verdict is Verdict.PROVED
-        assert prove_over(same, "thm:GD_tighter < thm:GD_tighter").verdict is Verdict.REFUTED
-        assert prove_over(same, "thm:GD_baseline <= thm:GD_baseline").verdict is Verdict.PROVED
+        assert prove_over({**same, "alpha": 2}, "thm:GD_tighter <= thm:GD_tighter").verdict is Outcome.PROVED
+        assert prove_over(same, "thm:GD_tighter < thm:GD_tighter").verdict is Outcome.REFUTED
+        assert prove_over(same, "thm:GD_baseline <= thm:GD_baseline").verdict is Outcome.PROVED
 
     @pytest.mark.parametrize(
         ("box", "claim", "error"),
@@ -140,7 +139,7 @@ class TestProveOver:
     def test_any_expression_will_do(self):
         claim = Inequality(eta * (1 - eta * lam), "<", rho0 * 0 + eta, (), "eta(1 - eta lam) < eta")
         proof = prove_over({"eta": ("0.1", "0.9"), "lam": (1, "1.1")}, claim)
-        assert proof.verdict is Verdict.PROVED
+        assert proof.verdict is Outcome.PROVED
         assert replay(proof, claim)
 
 
@@ -153,23 +152,23 @@ class TestResuming:
         for _ in range(30):
             proof = prove_over({**dict(self.BOX), "S_g": 1}, self.CLAIM, budget=60, file=file)
             pieces.append(proof.pieces)
-            if proof.verdict is Verdict.PROVED:
+            if proof.verdict is Outcome.PROVED:
                 break
-        assert proof.verdict is Verdict.PROVED
+        assert proof.verdict is Outcome.PROVED
         assert len(pieces) > 3
         # What is proved stays so, whatever the budget of a later call.
-        assert prove_over({**dict(self.BOX), "S_g": 1}, self.CLAIM, budget=1, file=file).verdict is Verdict.PROVED
-        assert BoxProof.load(file).verdict is Verdict.PROVED
+        assert prove_over({**dict(self.BOX), "S_g": 1}, self.CLAIM, budget=1, file=file).verdict is Outcome.PROVED
+        assert BoxProof.load(file).verdict is Outcome.PROVED
 
     def test_a_counterexample_in_a_corner_is_found(self):
         proof = prove_over({**dict(self.BOX), "S_g": (0, 1)}, self.CLAIM)
-        assert proof.verdict is Verdict.REFUTED
+        assert proof.verdict is Outcome.REFUTED
         assert proof.counterexample["S_g"] == 0
-        assert prove_over({**dict(self.BOX), "S_g": (0, 1)}, self.CLAIM.replace("<", "<=")).verdict is Verdict.PROVED
+        assert prove_over({**dict(self.BOX), "S_g": (0, 1)}, self.CLAIM.replace("<", "<=")).verdict is Outcome.PROVED
 
     def test_lam_and_beta_may_range_together(self):
         box = {**dict(self.BOX), "S_g": 1, "K": 3, "eta": "0.1", "lam": (1, 2), "beta": (1, 2)}
-        assert prove_over(box, self.CLAIM, budget=100).verdict is Verdict.PROVED
+        assert prove_over(box, self.CLAIM, budget=100).verdict is Outcome.PROVED
 
     @pytest.mark.parametrize(
         "change",

@@ -77,7 +77,7 @@ def test_a_part_that_has_changed_is_built_whole(monkeypatch):
     """A claim the register does not know of is found all the same."""
     source = register._source
     monkeypatch.setattr(register, "_source", lambda part: "edited" if part == "shuffle" else source(part))
-    new = Claim("x/1", "eps0", "somewhere", "a claim", Identity(q + q, 2 * q))
+    new = Claim("x/1", "eps0", "somewhere", "a claim", Identity((q + 1) ** 2, q**2 + 2 * q + 1))
     monkeypatch.setattr("proofs_check.claims.shuffle._around_the_theorem", lambda: [new])
     forget()
     try:
