@@ -142,6 +142,25 @@ def above_one() -> Theorem:
     return combine(S.One, q**-2, ((1 + q) / q**2, given(BELOW_ONE)))
 
 
+@cache
+def at_least_level() -> Theorem:
+    """m·q^(m−1) ≤ Σ_(s<m) q^(2s): the squares of q^s − q^(m−1−s), summed over s < m."""
+    last = q ** (m - 1)
+    below = given(BELOW_ONE)
+
+    total = GeometricSum(q**2, i) + last**2 * GeometricSum(q**-2, i) - 2 * i * last
+
+    def squares(count: Expr) -> AtMost:
+        return AtMost(S.Zero, total.subs(i, count))
+
+    def step(so_far: Theorem) -> Theorem:
+        square = (q**i - last * q**-i) ** 2
+        return combine(S.Zero, squares(i + 1).right, (S.One, so_far), (square,), nonzero=[below])
+
+    found = substitute(induct(i, 0, squares, combine(S.Zero, S.Zero), step), {i: m})
+    return combine(m * last, GeometricSum(q**2, m), (S.Half, found), nonzero=[below])
+
+
 # --- The exponential function ---------------------------------------------------------------------------------------
 
 

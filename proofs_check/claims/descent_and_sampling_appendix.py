@@ -26,7 +26,6 @@ from hsdp_symbolic.symbols import (
     ABBREVIATIONS,
     K,
     L,
-    M_x,
     N,
     S_g,
     Y,
@@ -68,7 +67,17 @@ from hsdp_symbolic.symbols import (
 
 from ..claim import Claim, Group, Note
 from ..formulas import gaussian_divergence, mechanism, noisy_step, supposed
-from ..lemmas import at_value, exp_above, exp_below_one, exp_falls, power_below, termwise
+from ..lemmas import (
+    at_least_level,
+    at_value,
+    exp_above,
+    exp_below_one,
+    exp_falls,
+    inverse_gap,
+    longer_or_equal,
+    power_below,
+    termwise,
+)
 from ..quotes import Quotes
 
 _ORDER, _CONTRACTS, _SMALLER = (alpha > 1,), (q < 1,), lam <= beta
@@ -396,12 +405,11 @@ def _rational(value: Fraction) -> Rational:
 
 
 def _explanation() -> list[Claim]:
-    """The text after the proof of thm:shuffle; in units of αρ₀, `M_x` and `w` are its two terms."""
+    """The text after the proof of thm:shuffle; in units of αρ₀, `w` is its second term."""
     run = Setting(n=3, b=1, K=2, eta="1/2", lam=1, beta=1, sigma_squared=250, S_g=1)
     composition = statement("mironov2019").enclose(run, alpha=200)
     here = {alpha: 200, rho0: Rational(1, 2000), K: 2, N: 3, m: 1, q: Rational(1, 2)}
     cost = gaussian_divergence(eta * S_g / b, 2 * eta * sigma2)
-    small, long = M_x <= 1 / (N * (1 - q)), 1 / (1 - q) <= K
     one_batch, spelled = statement("eps0").expr.subs(j, 1), (short(rho0),)
     return [
         Claim(
@@ -426,9 +434,9 @@ def _explanation() -> list[Claim]:
                 Lt,
                 "n/b = 3, K = 2 = 1/(λη), η = 1/2, σ² = 250, α = 200, λ = β = S_g = b = 1",
             ),
-            corrected=Certificate(M_x, K / N, ((small,), (1 / N, long)), (small, long, *_CONTRACTS)),
-            correction="true if n/b ≥ 4: then the first term over αρ₀ is at most 1/((n/b)·λη) (thm:shuffle/first-term) "
-            "and so K·b/n at most for K ≥ 1/(λη), and composition costs Kαρ₀·b/n or more (mironov2019:small_rate)",
+            corrected=Proved(_first_term_small()),
+            correction="true if n/b ≥ 4, where composition costs at least Kαρ₀·b/n (mironov2019:small_rate): the first term "
+            "is below that, here for n/b ≥ 6, n/b = m + m_rest; n/b = 4, 5 by thm:shuffle/first-term/7 and 8",
             items=("E.1/sentence-3", "E.1/sentence-6"),
             consequence="argument",
         ),
@@ -460,18 +468,63 @@ def _explanation() -> list[Claim]:
     ]
 
 
+def _halves_first_term() -> Expr:
+    """The first term over αρ₀, with n/b = m + m_rest."""
+    return (first_term() / (alpha * rho0)).subs(N, m + m_rest)
+
+
+@cache
+def _settled_first_term() -> Theorem:
+    """The first term over αρ₀ is at most 1/((1 − q²)m²), m ≤ n/b − m: its geometric sum extended, sums ≥ m·q^(m−1)."""
+    power, level = q ** (2 * (m - 1)), m * q ** (m - 1)
+    half, rest = GeometricSum(q**2, m), GeometricSum(q**2, m_rest)
+    end, per_half = power / (half * (1 - q**2) * rest), 1 / ((1 + q) * m**2 * half * rest)
+    left = power * q ** (2 * m_rest * (K - 1)) / (half * (1 + q) * rest), inverse_gap()
+    below = [given(q < 1), power_below(m_rest)]
+    longer = longer_or_equal(q**2, m, m_rest - m, q < 1, _HALVES)
+    terms = (per_half * rest, at_least_level()), (per_half * level, longer), (per_half * level, at_least_level())
+    return kernel.chain(
+        kernel.combine(_halves_first_term(), end, left, nonzero=below),
+        kernel.combine(end, 1 / ((1 - q**2) * m**2), *((*term, inverse_gap()) for term in terms), nonzero=below),
+    )
+
+
+@cache
+def _first_term_below(batches: Expr) -> Theorem:
+    """The first term over αρ₀ is less than 1/(batches·λη), for n/b or 2(n/b − m) batches, m ≥ 3, m ≤ n/b − m ≤ m + 1.
+
+    (1 + q)m² − batches is qm² + (m − 3)(m + 1) + 3 − c + c·(m + 1 − m_rest), c being the coefficient of m_rest in it.
+    """
+    scale, count = 1 / ((1 + q) * m**2 * batches), batches.coeff(m_rest)
+    terms = (q * m**2,), (m + 1, given(m >= 3)), (3 - count,), (count, given(m_rest <= m + 1))
+    last = kernel.combine(
+        1 / ((1 - q**2) * m**2),
+        1 / (batches * (1 - q)),
+        *((scale, *term, inverse_gap()) for term in terms),
+        nonzero=[given(q < 1)],
+    )
+    return kernel.chain(_settled_first_term(), last)
+
+
+@cache
+def _first_term_small() -> Theorem:
+    """The first term over αρ₀ is less than K·b/n for K ≥ 1/(λη), where it is less than 1/((n/b)·λη)."""
+    batches = m + m_rest
+    long = kernel.combine(
+        1 / (batches * (1 - q)), K / batches, (1 / batches, given(1 / (1 - q) <= K)), nonzero=[given(q < 1)]
+    )
+    return kernel.chain(_first_term_below(batches), long)
+
+
 def _first_term_chain() -> list[Claim]:
     # Over αρ₀, with n/b = m + m_rest and K = k + 1.
     spelled = (first_term() / (alpha * rho0)).subs({N: m + m_rest, K: k + 1}, simultaneous=True)
     epochs = (1 - q ** (2 * k * m_rest)) / (1 - q ** (2 * m_rest))
     power, short_sum = q ** (2 * (m - 1)), GeometricSum(q**2, m)
     per_step = first_term() / (alpha * rho0)
-    in_halves = per_step.subs(N, m + m_rest)
-    inverse = sign_on(1 / (1 - q), _CONTRACTS, {q: 1 / (1 + p)})
+    in_halves = _halves_first_term()
     two = per_step.subs({N: 2, m: 1, K: 3, q: Rational(1, 2)})
     step, length = Rational(1, 2), 4
-    # f ≤ (n/b)/((1+q)m²) with n/b ≤ 2m + 1 (thm:shuffle/first-term/4); m ≥ 3, the rest being n/b = 4 and 5.
-    three = (m >= 3,), {m: 3 + gap}
     return [
         Claim(
             id="E.1/display-8:first-term",
@@ -514,10 +567,9 @@ def _first_term_chain() -> list[Claim]:
             where="Appendix E.1, line 1545",
             says="1/(1 − q^(2(n/b−m))) is at most 1/(2(n/b−m)·λη)",
             printed=AtPoint(1 / (1 - (1 - step) ** length), 1 / (length * step), Le, "n/b = 4, m = 2, ηλ = 1/2"),
-            corrected=Positive(1 - (2 * m + 2) / ((1 + q) * m**2), *three),
+            corrected=Proved(_first_term_below(2 * m_rest)),
             correction="it is never smaller (thm:shuffle/bernoulli); yet for n/b ≥ 4 the first term itself is below "
-            "αρ₀/(2(n/b−m)·λη): by thm:shuffle/first-term/4 their ratio is at most (2m+2)/((1+q)m²), n/b ≥ 6; "
-            "n/b = 4, 5: thm:shuffle/first-term/7 and 8",
+            "αρ₀/(2(n/b−m)·λη): here n/b ≥ 6, n/b = m + m_rest; n/b = 4, 5 by thm:shuffle/first-term/7 and 8",
             items=("E.1/display-11",),
             consequence="argument",
         ),
@@ -529,7 +581,7 @@ def _first_term_chain() -> list[Claim]:
             printed=Certificate(
                 1 / (2 * m_rest * (1 - q)),
                 1 / ((m + m_rest) * (1 - q)),
-                ((1 / (2 * m_rest * (m + m_rest)), inverse, _HALVES),),
+                ((1 / (2 * m_rest * (m + m_rest)), inverse_gap(), _HALVES),),
                 (_HALVES, *_CONTRACTS),
             ),
             items=("E.1/display-12",),
@@ -540,9 +592,8 @@ def _first_term_chain() -> list[Claim]:
             where="Appendix E.1, lines 1538 to 1546",
             says="from end to end, the first term is at most αρ₀/((n/b)·λη) for every n/b ≥ 2",
             printed=AtPoint(two, Integer(1), Le, "over αρ₀, n/b = 2, K = 3, ηλ = 1/2"),
-            corrected=Positive(1 - (2 * m + 1) / ((1 + q) * m**2), *three),
-            correction="true for n/b ≥ 4: here n/b ≥ 6 (from thm:shuffle/first-term/4), n/b = 4, 5 by "
-            "thm:shuffle/first-term/7 and 8",
+            corrected=Proved(_first_term_below(m + m_rest)),
+            correction="true for n/b ≥ 4: here n/b ≥ 6, n/b = m + m_rest; n/b = 4, 5 by thm:shuffle/first-term/7 and 8",
             items=("E.1/sentence-6", "E.1/display-12"),
             consequence="argument",
         ),
