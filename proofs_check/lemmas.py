@@ -12,7 +12,7 @@ from hsdp_symbolic.proof import kernel
 from hsdp_symbolic.proof.kernel import Theorem, chain, combine, substitute
 from hsdp_symbolic.proof.propositions import AtMost
 from hsdp_symbolic.proof.search import given, induct, power_below_one
-from hsdp_symbolic.symbols import bound, gap, i, p, q, w, whole, y_half
+from hsdp_symbolic.symbols import bound, gap, i, m, p, q, w, whole, y_half
 
 BELOW_ONE = q < 1
 

@@ -50,6 +50,7 @@ from hsdp_symbolic.symbols import (
 from ..claim import Claim, Group
 from ..lemmas import (
     BELOW_ONE,
+    at_least_level,
     at_value,
     counted,
     exp_above,

@@ -20,7 +20,7 @@ from hsdp_symbolic.proof import kernel
 from hsdp_symbolic.proof.certificates import Positive, sign_on
 from hsdp_symbolic.proof.checks import AtPoint, Certificate, Check, Definition, Identity, Induction
 from hsdp_symbolic.proof.kernel import Theorem
-from hsdp_symbolic.proof.search import short
+from hsdp_symbolic.proof.search import given, short
 from hsdp_symbolic.proof.tree import Proved
 from hsdp_symbolic.symbols import (
     ABBREVIATIONS,
@@ -435,8 +435,8 @@ def _explanation() -> list[Claim]:
                 "n/b = 3, K = 2 = 1/(λη), η = 1/2, σ² = 250, α = 200, λ = β = S_g = b = 1",
             ),
             corrected=Proved(_first_term_small()),
-            correction="true if n/b ≥ 4, where composition costs at least Kαρ₀·b/n (mironov2019:small_rate): the first term "
-            "is below that, here for n/b ≥ 6, n/b = m + m_rest; n/b = 4, 5 by thm:shuffle/first-term/7 and 8",
+            correction="true if n/b ≥ 4, where composition costs at least Kαρ₀·b/n (mironov2019:small_rate): the first "
+            "term is less, here for n/b ≥ 6, n/b = m + m_rest; n/b = 4, 5 by thm:shuffle/first-term/7 and 8",
             items=("E.1/sentence-3", "E.1/sentence-6"),
             consequence="argument",
         ),

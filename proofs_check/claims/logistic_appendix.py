@@ -310,8 +310,8 @@ def _constants() -> list[Claim]:
             id="5.1/sentence-7:sensitivity",
             label=SMOOTH,
             where="Section 5.1, line 678, and Appendix F.4, line 1746",
-            says="without gradient clipping the sensitivity is at most 2√(2(L² + 1)), which grows with L (each gradient "
-            "has a norm of at most √(2(L² + 1)): 5.1/display-3:two-letters)",
+            says="without gradient clipping the sensitivity is at most 2√(2(L² + 1)), which grows with L (gradients "
+            "have norms of at most √(2(L² + 1)): 5.1/display-3:two-letters)",
             printed=sensitivity(2 * (L**2 + 1)),
             items=("5.1/sentence-7", "F.4/sentence-1"),
         ),
