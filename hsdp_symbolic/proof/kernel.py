@@ -896,10 +896,15 @@ def closed(theorem: Theorem) -> tuple[Theorem, ...]:
     """All nodes of a theorem whose promises were kept; each is what its rule makes of its inputs, done again."""
     found = tuple(nodes(theorem))
     for node in found:
-        again = replay(node)
-        same = again.proposition == node.proposition and again.hypotheses == node.hypotheses
-        _require(same and again.facts == node.facts, f"{node.name or node.rule} was changed after it was proved")
+        check_again(node)
     return found
+
+
+def check_again(node: Theorem) -> None:
+    """Refuse a node that is not what its rule makes of its inputs."""
+    again = replay(node)
+    same = again.proposition == node.proposition and again.hypotheses == node.hypotheses
+    _require(same and again.facts == node.facts, f"{node.name or node.rule} was changed after it was proved")
 
 
 def replay(node: Theorem, **changes: Any) -> Theorem:

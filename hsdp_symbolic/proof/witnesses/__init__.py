@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from importlib import import_module
+from importlib.util import find_spec
 
 from sympy import Expr
 
@@ -34,7 +35,7 @@ def witness(fact: Fact) -> Callable[[Witness], Witness]:
 def load() -> dict[str, Witness]:
     """All witnesses, by the name of their fact."""
     for part in PARTS:
-        if part != "definitions":
+        if find_spec(f"{__package__}.{part}") is not None:
             import_module(f".{part}", __package__)
     return WITNESSES
 
