@@ -196,7 +196,7 @@ def _sequences() -> list[Claim]:
                 id=f"{started}:start",
                 label=label,
                 where=place,
-                says="with c_0^0 = ∞, so from 1/c = 0, only the noise of i = k·n/b + j updates is left: the lemma's c_k^j",
+                says="with c_0^0 = ∞, or 1/c = 0, only the noise of i = k·n/b + j updates is left: the lemma's c_k^j",
                 printed=Induction(1 / _constant(label, Integer(0), i), i, 0, Integer(0), Y, noisy_step(Y, factor, eta)),
                 items=(started, "D.3/display-1") if factor == 1 else (started,),
             ),
