@@ -12,7 +12,7 @@ from hsdp_symbolic.proof import kernel
 from hsdp_symbolic.proof.kernel import Theorem, chain, combine, substitute
 from hsdp_symbolic.proof.propositions import AtMost
 from hsdp_symbolic.proof.search import given, induct, power_below_one
-from hsdp_symbolic.symbols import bound, gap, i, p, q, w, whole, y_half
+from hsdp_symbolic.symbols import bound, gap, i, m, p, q, w, whole, y_half
 
 BELOW_ONE = q < 1
 
@@ -140,6 +140,25 @@ def at_least_count(base: Expr, above: Theorem) -> Theorem:
 def above_one() -> Theorem:
     """1 < q⁻², as q < 1."""
     return combine(S.One, q**-2, ((1 + q) / q**2, given(BELOW_ONE)))
+
+
+@cache
+def at_least_level() -> Theorem:
+    """m·q^(m−1) ≤ Σ_(s<m) q^(2s): the squares of q^s − q^(m−1−s), summed over s < m."""
+    last = q ** (m - 1)
+    below = given(BELOW_ONE)
+
+    total = GeometricSum(q**2, i) + last**2 * GeometricSum(q**-2, i) - 2 * i * last
+
+    def squares(count: Expr) -> AtMost:
+        return AtMost(S.Zero, total.subs(i, count))
+
+    def step(so_far: Theorem) -> Theorem:
+        square = (q**i - last * q**-i) ** 2
+        return combine(S.Zero, squares(i + 1).right, (S.One, so_far), (square,), nonzero=[below])
+
+    found = substitute(induct(i, 0, squares, combine(S.Zero, S.Zero), step), {i: m})
+    return combine(m * last, GeometricSum(q**2, m), (S.Half, found), nonzero=[below])
 
 
 # --- The exponential function ---------------------------------------------------------------------------------------

@@ -89,7 +89,7 @@ class FromTheorems(Check):
             value = _enclosed(gap.subs(point).doit())
             if value is not None and self.is_wrong(value):
                 where = ", ".join(f"{symbol} = {x}" for symbol, x in point.items())
-                shown = value.lo if value.lo == value.hi else value
+                shown = value.lo if value.lo == value.hi and value.lo.denominator < 10**40 else value
                 return Evidence(Method.POINTS, Verdict.REFUTED, where, f"right side − left side: {shown}")
         return None
 

@@ -17,10 +17,9 @@ from hsdp_symbolic.paper.fixed_order import first_term
 from hsdp_symbolic.proof.algebra import close_sums
 from hsdp_symbolic.proof.certificates import Positive
 from hsdp_symbolic.proof.checks import AtPoint, Certificate, Check, Definition, Identity
-from hsdp_symbolic.proof.kernel import Theorem, combine, substitute
+from hsdp_symbolic.proof.kernel import substitute
 from hsdp_symbolic.proof.monotone import LargestTerm, Monotone
-from hsdp_symbolic.proof.propositions import AtMost
-from hsdp_symbolic.proof.search import given, induct
+from hsdp_symbolic.proof.search import given
 from hsdp_symbolic.proof.tree import Proved
 from hsdp_symbolic.symbols import (
     ABBREVIATIONS,
@@ -51,6 +50,7 @@ from hsdp_symbolic.symbols import (
 from ..claim import Claim, Group
 from ..lemmas import (
     BELOW_ONE,
+    at_least_level,
     at_value,
     counted,
     exp_above,
@@ -185,24 +185,6 @@ def _below_nine_sixteenths(batches: int) -> Positive:
     return Positive(Rational(9, 16) - cancel(f), (BELOW_ONE,), {q: 1 / (1 + p)})
 
 
-def _at_least_level() -> Theorem:
-    """m·q^(m−1) ≤ Σ_(s<m) q^(2s): the squares of q^s − q^(m−1−s), summed over s < m."""
-    last = q ** (m - 1)
-    below = given(BELOW_ONE)
-
-    total = GeometricSum(q**2, i) + last**2 * GeometricSum(q**-2, i) - 2 * i * last
-
-    def squares(count: Expr) -> AtMost:
-        return AtMost(S.Zero, total.subs(i, count))
-
-    def step(so_far: Theorem) -> Theorem:
-        square = (q**i - last * q**-i) ** 2
-        return combine(S.Zero, squares(i + 1).right, (S.One, so_far), (square,), nonzero=[below])
-
-    found = substitute(induct(i, 0, squares, combine(S.Zero, S.Zero), step), {i: m})
-    return combine(m * last, GeometricSum(q**2, m), (S.Half, found), nonzero=[below])
-
-
 def _first_term() -> list[Claim]:
     """The first term of thm:shuffle stays below αρ₀/((n/b)ηλ) if n/b ≥ 4: f = (n/b)ηλ·(first term)/(αρ₀) < 1."""
     short, level = GeometricSum(q**2, m), m * q ** (m - 1)
@@ -228,7 +210,7 @@ def _first_term() -> list[Claim]:
         ),
         (
             "each sum of m powers is at least m·q^(m−1): the squares of q^s − q^(m−1−s), summed over s < m",
-            Proved(_at_least_level()),
+            Proved(at_least_level()),
         ),
         (
             "and n/b − m ≥ m, so f ≤ (n/b)/((1+q)m²)",
@@ -236,8 +218,8 @@ def _first_term() -> list[Claim]:
                 N * q ** (2 * (m - 1)) / ((1 + q) * short * long),
                 N / ((1 + q) * m**2),
                 (
-                    (scale, per_rest, sizes[0], _at_least_level()),
-                    (scale * level, per_rest, _at_least_level()),
+                    (scale, per_rest, sizes[0], at_least_level()),
+                    (scale * level, per_rest, at_least_level()),
                     (scale * level, per_rest, further),
                 ),
                 nonzero=sizes,

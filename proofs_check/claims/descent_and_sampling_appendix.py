@@ -3,32 +3,37 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cache
 
-from sympy import Expr, Integer, Integral, Le, Lt, Rational, exp
+from sympy import Expr, Integer, Le, Lt, Rational, exp
 
 from hsdp_symbolic import Setting, statement
 from hsdp_symbolic.display import undisplay
 from hsdp_symbolic.experiment.renyi import Mixture, mixture_divergence
 from hsdp_symbolic.functions.geometric import GeometricSum
 from hsdp_symbolic.paper import gaussian
-from hsdp_symbolic.paper.fixed_order import first_term
-from hsdp_symbolic.paper.lsi import STEP_CONTRACTS, noisy_step
-from hsdp_symbolic.paper.sampling import BATCH_WITHOUT
-from hsdp_symbolic.proof.checks import AtPoint, Certificate, Check, Identity, Induction, Slack
-from hsdp_symbolic.proof.positivity import Positive
+from hsdp_symbolic.paper.descents import ANY, FULL_BATCH, contraction, for_losses
+from hsdp_symbolic.paper.fixed_order import at_order, first_term
+from hsdp_symbolic.paper.gradient_descent import full_batch_steps
+from hsdp_symbolic.paper.steps import shared_at_most
+from hsdp_symbolic.proof import kernel
+from hsdp_symbolic.proof.certificates import Positive, sign_on
+from hsdp_symbolic.proof.checks import AtPoint, Certificate, Check, Definition, Identity, Induction
+from hsdp_symbolic.proof.kernel import Theorem
+from hsdp_symbolic.proof.search import given, short
+from hsdp_symbolic.proof.tree import Proved
 from hsdp_symbolic.symbols import (
     ABBREVIATIONS,
     K,
     L,
-    M_x,
     N,
     S_g,
     Y,
     a,
     alpha,
     b,
+    beta,
     c,
-    e_half,
     eta,
     gap,
     hit,
@@ -52,16 +57,31 @@ from hsdp_symbolic.symbols import (
     rho_n,
     sigma2,
     slack,
-    tau,
     theta,
     u,
     v,
     w,
+    whole,
     y_half,
 )
 
 from ..claim import Claim, Group, Note
+from ..formulas import gaussian_divergence, mechanism, noisy_step, supposed
+from ..lemmas import (
+    at_least_level,
+    at_value,
+    exp_above,
+    exp_below_one,
+    exp_falls,
+    inverse_gap,
+    longer_or_equal,
+    power_below,
+    termwise,
+)
+from ..quotes import Quotes
 
+_ORDER, _CONTRACTS, _SMALLER = (alpha > 1,), (q < 1,), lam <= beta
+_HALVES = m <= m_rest
 _STEP = alpha * eta * S_g**2 / (4 * sigma2 * b**2)
 """αηS_g²/(4σ²b²), as the paper writes αρ₀."""
 _FULL_STEP = eta * S_g**2 / (2 * sigma2 * n**2)
@@ -85,20 +105,20 @@ def groups() -> tuple[Group, ...]:
 
 
 def _balle() -> list[Claim]:
-    mechanism = gaussian.renyi().subs({a: 2 * eta * L / b, v: 2 * eta * sigma2}, simultaneous=True)
+    cost = gaussian_divergence(2 * eta * L / b, 2 * eta * sigma2)
     bound = statement("balle2019").expr
     # With N = i + 2 ≥ 2 the case distinction at j0 = N − 1 decides itself.
     first, last = (bound.subs(j0, place).subs(N, i + 2) for place in (Integer(0), N - 1))
     per_epoch = _STEP / (N - 1) * q_balle ** (N / Integer(2))
-    spelled = {rho0: ABBREVIATIONS[rho0]}
+    spelled = (short(rho0),)
     return [
         Claim(
             id="D.6/display-1:step-size",
             label="balle2019",
             where="Appendix D.6, line 1364",
             says="for an L-Lipschitz loss the last batch costs α·2(L/b)²/(2ησ²)",
-            printed=Identity(mechanism, alpha * 2 * (L / b) ** 2 / (2 * eta * sigma2)),
-            corrected=Identity(mechanism, alpha * 2 * (eta * L / b) ** 2 / (2 * eta * sigma2)),
+            printed=Identity(cost, alpha * 2 * (L / b) ** 2 / (2 * eta * sigma2), _ORDER),
+            corrected=Identity(cost, alpha * 2 * (eta * L / b) ** 2 / (2 * eta * sigma2), _ORDER),
             correction="an update moves by η times a gradient: L becomes ηL/b, in both cases (the substitution "
             "L → ηS_g/2 made afterwards restores the η, so the bounds that follow are right)",
             items=("D.6/theorem-1", "D.6/sentence-2", "D.6/display-1"),
@@ -109,7 +129,7 @@ def _balle() -> list[Claim]:
             label="balle2019",
             where="Appendix D.6, line 1372",
             says="first batch: ε is αηS_g²/(4(n/b−1)b²σ²)·(1−2ηβλ/(β+λ))^(n/2b)·K",
-            printed=Identity(first.subs(spelled), (per_epoch * K).subs(N, i + 2)),
+            printed=Identity(first, (per_epoch * K).subs(N, i + 2), by=spelled),
             items=("D.6/sentence-3",),
         ),
         Claim(
@@ -117,7 +137,7 @@ def _balle() -> list[Claim]:
             label="balle2019",
             where="Appendix D.6, line 1372",
             says="last batch: the same with K−1 for K, plus αηS_g²/(4b²σ²)",
-            printed=Identity(last.subs(spelled), (per_epoch * (K - 1) + _STEP).subs(N, i + 2)),
+            printed=Identity(last, (per_epoch * (K - 1) + _STEP).subs(N, i + 2), by=spelled),
             items=("D.6/sentence-3",),
         ),
     ]
@@ -137,30 +157,29 @@ def _half_order() -> Expr:
 
 def _half_steps() -> list[Claim]:
     kept = 1 / (1 + c * eta * sigma2)
-    paid = gaussian.renyi().subs({a: eta * S_g / n, v: eta * sigma2}, simultaneous=True) / alpha
     settled = {c: 1 / _HALF_INVERSE}
     factor = 1 - 1 / (2 * GeometricSum(q**2, i + 1))
-    x = 1 / (1 + p)  # any 0 < 1 − ηλ/2 < 1
-    whole = statement("thm:GD_tighter").expr.subs(q_half, x)
+    below = (q_half < 1,)
+    limit = sign_on(1 / (1 - q_half), below, {q_half: 1 / (1 + p)})
+    gd = statement("thm:GD_tighter").expr
     found: list[tuple[str, str, str, Check, tuple[str, ...]]] = [
         (
             "D.7/sentence-1:converges",
             "Appendix D.7, line 1378",
             "the bound converges: whatever K, it stays below its value for infinitely many steps",
             Certificate(
-                whole,
-                2 * alpha * rho_n * x / (1 - x),
-                ((2 * alpha * rho_n * x * x**K / (1 - x), Slack(Integer(1), "a positive power")),),
+                gd, 2 * alpha * rho_n * q_half / (1 - q_half), ((2 * alpha * rho_n * q_half ** (K + 1), limit),), below
             ),
             ("D.7/sentence-1",),
         ),
         (
             "D.7/display-5:lsi",
             "Appendix D.7, line 1406",
-            "before update k, c is 1/(2ησ²·Σ_(s<k) q^(2s)): lem:LSIseq_stronglyconvex with n/b = 1 (∞ at k = 0)",
+            "before update k ≥ 1, c is 1/(2ησ²·Σ_(s<k) q^(2s)): lem:LSIseq_stronglyconvex with n/b = 1 (∞ at k = 0)",
             Identity(
-                statement("lem:LSIseq_stronglyconvex").expr.subs({N: 1, j: 0}, simultaneous=True),
-                1 / (2 * eta * sigma2) / GeometricSum(q**2, k),
+                statement("lem:LSIseq_stronglyconvex").expr.subs(k, whole),
+                1 / (2 * eta * sigma2) / GeometricSum(q**2, whole),
+                by=(supposed(N, Integer(1)), supposed(j, Integer(0))),
             ),
             ("D.7/sentence-4", "D.7/display-5"),
         ),
@@ -168,28 +187,37 @@ def _half_steps() -> list[Claim]:
             "D.7/display-7:induction",
             "Appendix D.7, line 1411",
             "after the first half 1/c is 2ησ²·Σ_(s=1..k) q^(2s) + ησ²: q²/c + ησ², from one update to the next",
-            Induction(_HALF_INVERSE, i, 0, eta * sigma2, Y, noisy_step(Y + eta * sigma2, q, eta / 2), cross_check=True),
+            Induction(
+                _HALF_INVERSE,
+                i,
+                0,
+                eta * sigma2,
+                Y,
+                noisy_step(Y + eta * sigma2, q, eta / 2),
+                cross_check=True,
+                where=_CONTRACTS,
+            ),
             ("D.7/display-6", "D.7/display-7"),
         ),
         (
             "D.7/display-9:factor",
             "Appendix D.7, line 1424",
             "lem:recursive with L = 1 and noise σ/√2 multiplies R/α by 1/(1 + cησ²)",
-            Identity(_second_half(u), u * kept),
+            Definition(_second_half(u), u * kept),
             ("D.7/sentence-5", "D.7/display-9"),
         ),
         (
             "D.7/display-9:order",
             "Appendix D.7, line 1424",
             "and lowers the order to α' = (α−1)/(1 + cησ²) + 1",
-            Identity(_half_order(), (alpha - 1) * kept + 1),
+            Definition(_half_order(), (alpha - 1) * kept + 1),
             ("D.7/display-9",),
         ),
         (
             "D.7/display-10:recursion",
             "Appendix D.7, line 1431",
             "both halves, the first at order α': R_α/α ≤ (R_α'/α' + ηS_g²/(2σ²n²))/(1 + cησ²)",
-            Identity(_second_half(u + paid), (u + _FULL_STEP) * kept),
+            Identity(_second_half(u + mechanism(n, eta * sigma2)), (u + _FULL_STEP) * kept, _ORDER),
             ("D.7/display-10",),
         ),
         (
@@ -209,11 +237,12 @@ def _half_steps() -> list[Claim]:
         (
             "D.7/sentence-3:wider",
             "not in the paper",
-            "for the weaker η < 2/(λ+β) too ηλ < 1, and the step contracts: thm:GD_tighter holds there as well",
-            Positive(1 - eta * lam, {eta: 2 / (2 * lam + gap + slack)}),
+            "the weaker η < 2/(λ+β) suffices for the bound of thm:GD_tighter: the step contracts, and 0 < 1 − ηλ",
+            Proved(for_losses(at_order(kernel.substitute(full_batch_steps(), {i: K}), gd), FULL_BATCH)),
             ("D.7/sentence-3",),
         ),
     ]
+    small = eta < 1 / beta
     rows = [
         Claim(
             claim,
@@ -232,7 +261,7 @@ def _half_steps() -> list[Claim]:
             label="thm:GD_tighter",
             where="Appendix D.7, line 1444",
             says="η < 1/β gives ηλ < λ/β ≤ 1 (what the last inequality needs)",
-            printed=Positive(1 - eta * lam, {eta: 1 / (lam + gap + slack)}),
+            printed=Positive(1 - eta * lam, (small, _SMALLER), {eta: 1 / (lam + gap + slack), beta: lam + gap}),
             sharper="η < 2/(λ+β) gives it too (D.7/sentence-3:wider); the theorem holds there",
             items=("D.7/sentence-6",),
             consequence="loose",
@@ -240,20 +269,38 @@ def _half_steps() -> list[Claim]:
     ]
 
 
+@cache
+def _exponential_below() -> Theorem:
+    """y·e^(−y) < 1 − e^(−y): by y²e^(−y)/2 or more, as e^y ≥ 1 + y + y²/2."""
+    decayed = exp(-y_half)
+    return kernel.combine(
+        y_half * decayed, 1 - decayed, (decayed, at_value(exp_above(3), y_half)), (y_half**2 * decayed / 2,)
+    )
+
+
+@cache
+def _sums_of_powers() -> Theorem:
+    """Σ_(s<K) (1−ηλ/2)^s ≤ Σ_(s<K) e^(−sηλ/2)."""
+    below = kernel.chain(short(q_half), at_value(exp_falls(2), eta * lam / 2))
+    return kernel.substitute(termwise(q_half, exp(-eta * lam / 2), below), {i: K})
+
+
 def _comparison() -> list[Claim]:
-    x = 1 - y_half  # y_half stands for ηλ/2, e_half for e^(−ηλ/2)
+    decayed, x = exp(-y_half), 1 - y_half  # y_half stands for ηλ/2
+    half, powers = y_half / 2, 1 - decayed ** (2 * K)
     one = {K: 1, alpha: 2, rho_n: Rational(1, 2), q_half: Rational(3, 4)}
     below = statement("thm:GD_tighter").expr.subs(one)
     above = (alpha * 2 * rho_n * q_half * GeometricSum(exp(-Rational(1, 4)), K)).subs(one)
     baseline = statement("thm:GD_baseline").expr
-    fewer = Slack(GeometricSum(e_half, k) - GeometricSum(x, k), "the same with one term fewer; equal for none")
     return [
         Claim(
             id="D.7/display-18:reason",
             label="thm:GD_tighter",
             where="Appendix D.7, line 1465",
-            says="1 − x < e^(−x): the difference is ∫₀ˣ (1 − e^(−s)) ds, positive for x > 0",
-            printed=Identity(Integral(1 - exp(-tau), (tau, 0, y_half)), exp(-y_half) - (1 - y_half)),
+            says="1 − x < e^(−x) for x > 0, by (1 − e^(−x/2))² or more (taken at x = ηλ/2)",
+            printed=Certificate(
+                x, decayed, ((exp_below_one(half), exp_below_one(half)), (Integer(2), at_value(exp_falls(2), half)))
+            ),
             items=("D.7/display-18",),
         ),
         Claim(
@@ -262,12 +309,7 @@ def _comparison() -> list[Claim]:
             where="Appendix D.7, line 1469",
             says="replacing (1−ηλ/2)^k by e^(−ηλk/2), k = 0..K−1, makes the sum strictly larger",
             printed=AtPoint(below, above, Lt, "K = 1, ηλ = 1/2: the only term is that with k = 0"),
-            corrected=Certificate(
-                GeometricSum(x, k + 1),
-                GeometricSum(e_half, k + 1),
-                ((GeometricSum(e_half, k), Slack(e_half - x, "1 − y ≤ e^(−y)")), (x, fewer)),
-                {y_half: 1 / (1 + p)},
-            ),
+            corrected=Proved(_sums_of_powers()),
             correction="≤, with equality for K = 1; the next line's 1 − e^(−x) > xe^(−x) makes the end result strict",
             items=("D.7/display-18",),
             consequence="formula",
@@ -276,8 +318,12 @@ def _comparison() -> list[Claim]:
             id="D.7/sentence-11:exponential",
             label="thm:GD_tighter",
             where="Appendix D.7, line 1473",
-            says="1 − e^(−x) > x·e^(−x) for x > 0: the difference is ∫₀ˣ s·e^(−s) ds (taken at x = ηλ/2)",
-            printed=Identity(Integral(tau * exp(-tau), (tau, 0, y_half)), 1 - exp(-y_half) - y_half * exp(-y_half)),
+            says="1 − e^(−x) > x·e^(−x) for x > 0, by x²e^(−x)/2 or more (taken at x = ηλ/2)",
+            printed=Certificate(
+                y_half * decayed,
+                1 - decayed,
+                ((decayed, at_value(exp_above(3), y_half)), (y_half**2 * decayed / 2,)),
+            ),
             items=("D.7/sentence-11",),
         ),
         Claim(
@@ -286,15 +332,11 @@ def _comparison() -> list[Claim]:
             where="Appendix D.7, line 1475",
             says="the line above is at most (1−ηλ/2)/e^(−ηλ/2)·(1−e^(−ληK)) (over αS_g²/(λσ²n²))",
             printed=Certificate(
-                y_half * x * (1 - e_half ** (2 * K)) / (1 - e_half),
-                x / e_half * (1 - e_half ** (2 * K)),
-                (
-                    (
-                        x * GeometricSum(e_half, 2 * K) / e_half,
-                        Slack(1 - e_half - y_half * e_half, "D.7/sentence-11:exponential"),
-                    ),
-                ),
-                {y_half: 1 / (1 + p)},
+                y_half * x * powers / (1 - decayed),
+                x / decayed * powers,
+                ((GeometricSum(decayed, 2 * K) / decayed, _exponential_below(), y_half < 1),),
+                (y_half < 1,),
+                nonzero=(exp_below_one(),),
             ),
             sharper="e^(−ληK/2) for e^(−ληK): the sum has K terms, not 2K (thm:GD_baseline/geometric-sum)",
             items=("D.7/sentence-12", "D.7/display-20"),
@@ -306,7 +348,7 @@ def _comparison() -> list[Claim]:
             where="Appendix D.7, line 1481",
             says="αS_g²/(λσ²n²)·(1−e^(−ληK)) is the bound of Chourasia et al., Corollary 1",
             printed=Identity(baseline, _UNIT * (1 - exp(-lam * eta * K))),
-            corrected=Identity(baseline, _UNIT * (1 - exp(-lam * eta * K / 2))),
+            corrected=Quotes("thm:GD_baseline", _UNIT * (1 - exp(-lam * eta * K / 2))),
             correction="their exponent, as quoted in thm:GD_baseline, is −ληK/2; with the geometric sum corrected the "
             "chain ends there, so the comparison stands (thm:GD_tighter/strict)",
             items=("D.7/display-21",),
@@ -337,7 +379,6 @@ def _shuffle_statement() -> list[Claim]:
     exact = mixture_divergence(2, Mixture.of([-reach, reach], spread), Mixture.of([0], spread), rtol="1e-6")
     run = Setting(n=2, b=1, K=epochs, eta=step, lam=1, beta=1, sigma_squared=noise2, S_g=1)  # β does not enter
     bound = statement("thm:shuffle").enclose(run, alpha=2)
-    contracts = statement("lem:LSIseq_stronglyconvex").step(STEP_CONTRACTS).check
     return [
         Claim(
             id="E.1/sentence-1:step-size",
@@ -351,7 +392,7 @@ def _shuffle_statement() -> list[Claim]:
                 "n/b = 2, K = 6, α = 2, η = 9/10, λ = 1, β = 20/9, σ² = 9/40, S_g = b = 1, "
                 "loss βθ²/2 − xθ: exact divergence against the bound",
             ),
-            corrected=contracts,
+            corrected=Proved(contraction(ANY, lam)),
             correction="η < 2/(λ + β), as in Section 4.1: only then does the update contract by 1 − ηλ",
             items=("E.1/sentence-1", "E.1/theorem-1"),
             consequence="formula",
@@ -364,20 +405,20 @@ def _rational(value: Fraction) -> Rational:
 
 
 def _explanation() -> list[Claim]:
-    """The text after the proof of thm:shuffle; in units of αρ₀, `M_x` and `w` are its two terms."""
+    """The text after the proof of thm:shuffle; in units of αρ₀, `w` is its second term."""
     run = Setting(n=3, b=1, K=2, eta="1/2", lam=1, beta=1, sigma_squared=250, S_g=1)
     composition = statement("mironov2019").enclose(run, alpha=200)
     here = {alpha: 200, rho0: Rational(1, 2000), K: 2, N: 3, m: 1, q: Rational(1, 2)}
-    mechanism = gaussian.renyi().subs({a: eta * S_g / b, v: 2 * eta * sigma2}, simultaneous=True)
-    one_batch = statement("eps0").expr.subs(j, 1).subs(rho0, ABBREVIATIONS[rho0])
+    cost = gaussian_divergence(eta * S_g / b, 2 * eta * sigma2)
+    one_batch, spelled = statement("eps0").expr.subs(j, 1), (short(rho0),)
     return [
         Claim(
             id="E.1/sentence-3:reference",
             label="thm:shuffle",
             where="Appendix E.1, line 1534",
             says="the terms explained are those of eqn:shuffle_logistic, whose ε₀¹ is 2α/σ_mul²",
-            printed=Identity(one_batch, alpha * ABBREVIATIONS[rho_mul]),
-            corrected=Identity(one_batch, _STEP),
+            printed=Identity(one_batch.subs(rho0, ABBREVIATIONS[rho0]), alpha * ABBREVIATIONS[rho_mul]),
+            corrected=Identity(one_batch, _STEP, by=spelled),
             correction="they are those of eqn:shuffle_dynamics (thm:shuffle), as Section 4.1 says of the same claims",
             items=("E.1/sentence-3",),
             consequence="text",
@@ -393,15 +434,9 @@ def _explanation() -> list[Claim]:
                 Lt,
                 "n/b = 3, K = 2 = 1/(λη), η = 1/2, σ² = 250, α = 200, λ = β = S_g = b = 1",
             ),
-            corrected=Certificate(
-                M_x,
-                K / N,
-                (
-                    (Integer(1), Slack(1 / (N * (1 - q)) - M_x, "first term, n/b ≥ 4 (thm:shuffle/first-term)")),
-                    (1 / N, Slack(K - 1 / (1 - q), "K ≥ 1/(λη)")),
-                ),
-            ),
-            correction="true if n/b ≥ 4, where composition costs at least Kαρ₀·b/n (mironov2019:small_rate)",
+            corrected=Proved(_first_term_small()),
+            correction="true if n/b ≥ 4, where composition costs at least Kαρ₀·b/n (mironov2019:small_rate): the first "
+            "term is less, here for n/b ≥ 6, n/b = m + m_rest; n/b = 4, 5 by thm:shuffle/first-term/7 and 8",
             items=("E.1/sentence-3", "E.1/sentence-6"),
             consequence="argument",
         ),
@@ -409,15 +444,9 @@ def _explanation() -> list[Claim]:
             id="E.1/sentence-3:second-term",
             label="thm:shuffle",
             where="Appendix E.1, lines 1534 and 1549",
-            says="after n/b epochs the second term is smaller than the composition bound",
-            printed=Certificate(
-                w,
-                K / N,
-                (
-                    (Integer(1), Slack(1 - w, "second term ≤ ε₀¹ (thm:shuffle/last-batch/2)")),
-                    (1 / N, Slack(K - N, "K ≥ n/b")),
-                ),
-            ),
+            says="after n/b epochs the second term is smaller than the composition bound: at most αρ₀ "
+            "(thm:shuffle/last-batch/2), it is at most Kαρ₀·b/n (mironov2019:small_rate)",
+            printed=Certificate(w, K / N, ((w <= 1,), (1 / N, N <= K)), (w <= 1, N <= K)),
             items=("E.1/sentence-3", "E.1/sentence-7"),
         ),
         Claim(
@@ -425,7 +454,7 @@ def _explanation() -> list[Claim]:
             label="thm:shuffle",
             where="Appendix E.1, line 1549",
             says="ε₀¹ = αηS_g²/(4σ²b²) (and thm:shuffle/last-batch/2: no term of the average exceeds it)",
-            printed=Identity(one_batch, _STEP),
+            printed=Identity(cost, one_batch, _ORDER, by=spelled),
             items=("E.1/sentence-7",),
         ),
         Claim(
@@ -433,30 +462,76 @@ def _explanation() -> list[Claim]:
             label="mironov2019:small_rate",
             where="Appendix E.1, line 1537",
             says="one iteration: (b²/n²)·αη²(S_g/b)²/(2·2ησ²) = (b²/n²)·αηS_g²/(4σ²b²)",
-            printed=Identity(b**2 / n**2 * mechanism, b**2 / n**2 * _STEP),
+            printed=Identity(b**2 / n**2 * cost, b**2 / n**2 * _STEP, _ORDER),
             items=("E.1/sentence-4",),
         ),
     ]
 
 
+def _halves_first_term() -> Expr:
+    """The first term over αρ₀, with n/b = m + m_rest."""
+    return (first_term() / (alpha * rho0)).subs(N, m + m_rest)
+
+
+@cache
+def _settled_first_term() -> Theorem:
+    """The first term over αρ₀ is at most 1/((1 − q²)m²), m ≤ n/b − m: its geometric sum extended, sums ≥ m·q^(m−1)."""
+    power, level = q ** (2 * (m - 1)), m * q ** (m - 1)
+    half, rest = GeometricSum(q**2, m), GeometricSum(q**2, m_rest)
+    end, per_half = power / (half * (1 - q**2) * rest), 1 / ((1 + q) * m**2 * half * rest)
+    left = power * q ** (2 * m_rest * (K - 1)) / (half * (1 + q) * rest), inverse_gap()
+    below = [given(q < 1), power_below(m_rest)]
+    longer = longer_or_equal(q**2, m, m_rest - m, q < 1, _HALVES)
+    terms = (per_half * rest, at_least_level()), (per_half * level, longer), (per_half * level, at_least_level())
+    return kernel.chain(
+        kernel.combine(_halves_first_term(), end, left, nonzero=below),
+        kernel.combine(end, 1 / ((1 - q**2) * m**2), *((*term, inverse_gap()) for term in terms), nonzero=below),
+    )
+
+
+@cache
+def _first_term_below(batches: Expr) -> Theorem:
+    """The first term over αρ₀ is less than 1/(batches·λη), for n/b or 2(n/b − m) batches, m ≥ 3, m ≤ n/b − m ≤ m + 1.
+
+    (1 + q)m² − batches is qm² + (m − 3)(m + 1) + 3 − c + c·(m + 1 − m_rest), c being the coefficient of m_rest in it.
+    """
+    scale, count = 1 / ((1 + q) * m**2 * batches), batches.coeff(m_rest)
+    terms = (q * m**2,), (m + 1, given(m >= 3)), (3 - count,), (count, given(m_rest <= m + 1))
+    last = kernel.combine(
+        1 / ((1 - q**2) * m**2),
+        1 / (batches * (1 - q)),
+        *((scale, *term, inverse_gap()) for term in terms),
+        nonzero=[given(q < 1)],
+    )
+    return kernel.chain(_settled_first_term(), last)
+
+
+@cache
+def _first_term_small() -> Theorem:
+    """The first term over αρ₀ is less than K·b/n for K ≥ 1/(λη), where it is less than 1/((n/b)·λη)."""
+    batches = m + m_rest
+    long = kernel.combine(
+        1 / (batches * (1 - q)), K / batches, (1 / batches, given(1 / (1 - q) <= K)), nonzero=[given(q < 1)]
+    )
+    return kernel.chain(_first_term_below(batches), long)
+
+
 def _first_term_chain() -> list[Claim]:
-    decay = q ** (2 * (N - m))
     # Over αρ₀, with n/b = m + m_rest and K = k + 1.
     spelled = (first_term() / (alpha * rho0)).subs({N: m + m_rest, K: k + 1}, simultaneous=True)
     epochs = (1 - q ** (2 * k * m_rest)) / (1 - q ** (2 * m_rest))
-    power, short = q ** (2 * (m - 1)), GeometricSum(q**2, m)
+    power, short_sum = q ** (2 * (m - 1)), GeometricSum(q**2, m)
     per_step = first_term() / (alpha * rho0)
+    in_halves = _halves_first_term()
     two = per_step.subs({N: 2, m: 1, K: 3, q: Rational(1, 2)})
     step, length = Rational(1, 2), 4
-    # f ≤ (n/b)/((1+q)m²) with n/b ≤ 2m + 1 (thm:shuffle/first-term/4); m ≥ 3, the rest being n/b = 4 and 5.
-    three = {m: 3 + gap}
     return [
         Claim(
             id="E.1/display-8:first-term",
             label="thm:shuffle",
             where="Appendix E.1, line 1542",
             says="the first term with ε₀^m, m = ⌊n/2b⌋, written out (over αρ₀)",
-            printed=Identity(spelled, power / short * epochs),
+            printed=Identity(spelled, power / short_sum * epochs, _CONTRACTS, nonzero=(power_below(m_rest),)),
             items=("E.1/display-7", "E.1/display-8"),
         ),
         Claim(
@@ -464,7 +539,9 @@ def _first_term_chain() -> list[Claim]:
             label="thm:shuffle",
             where="Appendix E.1, line 1543",
             says="and with its sum closed: 1/Σ_(s<m) q^(2s) = (1−q²)/(1−q^(2m))",
-            printed=Identity(power / short, power * (1 - q**2) / (1 - q ** (2 * m))),
+            printed=Identity(
+                power / short_sum, power * (1 - q**2) / (1 - q ** (2 * m)), _CONTRACTS, nonzero=(power_below(m),)
+            ),
             items=("E.1/display-9",),
         ),
         Claim(
@@ -473,12 +550,11 @@ def _first_term_chain() -> list[Claim]:
             where="Appendix E.1, line 1544",
             says="it is at most αρ₀/(1 − q^(2(n/b−m))) (both sides times the denominator)",
             printed=Certificate(
-                per_step * (1 - decay),
+                in_halves * (1 - q ** (2 * m_rest)),
                 Integer(1),
-                (
-                    (power * q ** (2 * (K - 1) * (N - m)) / short, Slack(Integer(1), "a positive power")),
-                    (1 / short, Slack(GeometricSum(q**2, m - 1), "a sum of m − 1 ≥ 0 powers")),
-                ),
+                ((power * q ** (2 * (K - 1) * m_rest) / short_sum,), (GeometricSum(q**2, m - 1) / short_sum,)),
+                _CONTRACTS,
+                nonzero=(power_below(m_rest),),
             ),
             sharper="this drops q^(2(m−1))/Σ_(s<m) q^(2s), at most 1/m: without that factor the claimed end is "
             "out of reach, with it it holds for n/b ≥ 4 (thm:shuffle/first-term)",
@@ -491,10 +567,9 @@ def _first_term_chain() -> list[Claim]:
             where="Appendix E.1, line 1545",
             says="1/(1 − q^(2(n/b−m))) is at most 1/(2(n/b−m)·λη)",
             printed=AtPoint(1 / (1 - (1 - step) ** length), 1 / (length * step), Le, "n/b = 4, m = 2, ηλ = 1/2"),
-            corrected=Positive(1 - (2 * m + 2) / ((1 + q) * m**2), three),
+            corrected=Proved(_first_term_below(2 * m_rest)),
             correction="it is never smaller (thm:shuffle/bernoulli); yet for n/b ≥ 4 the first term itself is below "
-            "αρ₀/(2(n/b−m)·λη): by thm:shuffle/first-term/4 their ratio is at most (2m+2)/((1+q)m²), n/b ≥ 6; "
-            "n/b = 4, 5: thm:shuffle/first-term/7 and 8",
+            "αρ₀/(2(n/b−m)·λη): here n/b ≥ 6, n/b = m + m_rest; n/b = 4, 5 by thm:shuffle/first-term/7 and 8",
             items=("E.1/display-11",),
             consequence="argument",
         ),
@@ -502,12 +577,12 @@ def _first_term_chain() -> list[Claim]:
             id="E.1/display-12:half",
             label="thm:shuffle",
             where="Appendix E.1, line 1546",
-            says="1/(2(n/b−m)·λη) ≤ 1/((n/b)·λη) (because m ≤ n/2b; n/b ≥ 2 is not what it needs)",
+            says="1/(2(n/b−m)·λη) ≤ 1/((n/b)·λη) (because m ≤ n/b − m; n/b ≥ 2 is not what it needs)",
             printed=Certificate(
-                1 / (2 * (N - m) * (1 - q)),
-                1 / (N * (1 - q)),
-                ((1 / (2 * N * (N - m) * (1 - q)), Slack(N - 2 * m, "m = ⌊n/2b⌋")),),
-                {N: m + m_rest, q: 1 / (1 + p)},
+                1 / (2 * m_rest * (1 - q)),
+                1 / ((m + m_rest) * (1 - q)),
+                ((1 / (2 * m_rest * (m + m_rest)), inverse_gap(), _HALVES),),
+                (_HALVES, *_CONTRACTS),
             ),
             items=("E.1/display-12",),
         ),
@@ -517,9 +592,8 @@ def _first_term_chain() -> list[Claim]:
             where="Appendix E.1, lines 1538 to 1546",
             says="from end to end, the first term is at most αρ₀/((n/b)·λη) for every n/b ≥ 2",
             printed=AtPoint(two, Integer(1), Le, "over αρ₀, n/b = 2, K = 3, ηλ = 1/2"),
-            corrected=Positive(1 - (2 * m + 1) / ((1 + q) * m**2), three),
-            correction="true for n/b ≥ 4: here n/b ≥ 6 (from thm:shuffle/first-term/4), n/b = 4, 5 by "
-            "thm:shuffle/first-term/7 and 8",
+            corrected=Proved(_first_term_below(m + m_rest)),
+            correction="true for n/b ≥ 4: here n/b ≥ 6, n/b = m + m_rest; n/b = 4, 5 by thm:shuffle/first-term/7 and 8",
             items=("E.1/sentence-6", "E.1/display-12"),
             consequence="argument",
         ),
@@ -533,7 +607,6 @@ def _sampling() -> list[Claim]:
     after = contraction**2 + (1 - contraction**2) / constant
     start = mixture_divergence(15, Mixture.of([0], 1), Mixture.of([0, 1], 1), rtol="1e-6")
     end = mixture_divergence(15, Mixture.of([0], after), Mixture.of([0, contraction], after), rtol="1e-6")
-    all_orders = statement("thm:amp_samp_wo_replacement").step(BATCH_WITHOUT).check
     return [
         Claim(
             id="E.2/display-10:same-order",
@@ -547,7 +620,7 @@ def _sampling() -> list[Claim]:
                 "α = 15, q = 0.98, μ = N(0, 1), ν = (N(0, 1) + N(1, 1))/2, both LSI with c = 3/4, noise (1−q²)/c: "
                 "R after against q²·R before",
             ),
-            corrected=all_orders,
+            corrected=Proved(shared_at_most(ANY)),
             correction="lem:recursive bounds R_α/α by R_α'/α' at the lower order α', and R_α/α need not increase with "
             "α; for a bound R_a ≤ a·u at all orders a the step is right (u ↦ q²u at most), and with "
             "S = E e^(α(α−1)u) so is the theorem",
@@ -574,9 +647,7 @@ def _second_equality() -> Claim:
         where="Appendix E.2, line 1600",
         says="S, defined as the expectation of the true moments, equals P(hit)·S·e^(α(α−1)ρ₀) + P(miss)·E[moment^(q²)]",
         printed=Identity(truth, step),
-        corrected=Certificate(
-            (1 + q) ** 2 / (1 + q**2), Integer(2), ((1 / (1 + q**2), Slack((1 - q) ** 2, "a square")),)
-        ),
+        corrected=Certificate((1 + q) ** 2 / (1 + q**2), Integer(2), (((1 - q) ** 2 / (1 + q**2),),)),
         correction="≤: display-10 is an inequality, and for two hits on a quadratic loss the exponent is "
         "(1+q)²/(1+q²) < 2 times α(α−1)ρ₀ (S as in the theorem, given by the recursion, is an upper bound)",
         items=("E.2/display-11", "E.2/display-12"),
@@ -595,13 +666,13 @@ def notes() -> list[Note]:
         Note("D.7/sentence-3", "restates", "its hypotheses: η < 1/β", gd),
         Note("D.7/display-1", "restates", "its bound", gd),
         Note("D.7/display-2", "definition", "one update of noisy gradient descent"),
-        Note("D.7/display-3", "restates", "the first half: all of the map and noise of variance ησ²", f"{gd}/1"),
-        Note("D.7/display-4", "restates", "the second half: noise of variance ησ² alone", f"{gd}/1"),
-        Note("D.7/display-8", "restates", "the first half costs ηS_g²/(2σ²n²) in R_α/α", f"{gd}/4"),
-        Note("D.7/display-12", "restates", "the sum extended to infinity makes the factor larger", f"{gd}/6"),
-        Note("D.7/display-13", "restates", "and is 1/(1 − q²)", f"{gd}/6"),
-        Note("D.7/display-14", "restates", "1 − (1 − q²)/2 ≤ 1 − ηλ/2", f"{gd}/8"),
-        Note("D.7/sentence-7", "restates", "the recursion solved from R = 0 at every order", f"{gd}/9"),
+        Note("D.7/display-3", "restates", "the first half: all of the map and noise of variance ησ²", gd),
+        Note("D.7/display-4", "restates", "the second half: noise of variance ησ² alone", gd),
+        Note("D.7/display-8", "restates", "the first half costs ηS_g²/(2σ²n²) in R_α/α", "D.7/display-10:recursion"),
+        Note("D.7/display-12", "restates", "the sum extended to infinity makes the factor larger", gd),
+        Note("D.7/display-13", "restates", "and is 1/(1 − q²)", gd),
+        Note("D.7/display-14", "restates", "1 − (1 − q²)/2 ≤ 1 − ηλ/2", gd),
+        Note("D.7/sentence-7", "restates", "the recursion solved from R = 0 at every order", gd),
         Note("D.7/display-15", "restates", "its solution", gd),
         Note("D.7/sentence-8", "restates", "thm:GD_tighter is the smaller bound", f"{gd}/strict/3"),
         Note("D.7/sentence-9", "attributes", "the bound compared with", "Chourasia et al. 2021, Corollary 1"),
@@ -619,10 +690,10 @@ def notes() -> list[Note]:
         ),
         Note("E/display-1", "restates", "the inequality", "lem:rootconvexity1"),
         Note("E/display-2", "restates", "the moment as an integral against μ", "lem:rootconvexity1/moment"),
-        Note("E/sentence-2", "restates", "convexity of x^α makes it jointly convex", "lem:rootconvexity1/1"),
+        Note("E/sentence-2", "restates", "convexity of x^α makes it jointly convex", "lem:rootconvexity1"),
         Note("E.1/display-1", "restates", "the bound of the theorem", shuffle),
         Note("E.1/display-2", "restates", "ε₀^j", "eqn:proof_strongly_convex_first_epoch"),
-        Note("E.1/sentence-2", "restates", "joint convexity over the partitions into batches", f"{shuffle}/3"),
+        Note("E.1/sentence-2", "restates", "joint convexity over the partitions into batches", shuffle),
         Note("E.1/display-3", "definition", "ε is the divergence of the last iterates"),
         Note(
             "E.1/display-4",
@@ -631,19 +702,19 @@ def notes() -> list[Note]:
             "lem:rootconvexity1",
         ),
         Note("E.1/display-5", "restates", "for each batch of the record, the fixed-order bound", "thm:strconvexsmooth"),
-        Note("E.1/display-6", "restates", "each batch holds the record with probability b/n", f"{shuffle}/1"),
-        Note("E.1/display-6", "restates", "(left out) the first term comes out of the average", f"{shuffle}/4"),
+        Note("E.1/display-6", "restates", "each batch holds the record with probability b/n", shuffle),
+        Note("E.1/display-6", "restates", "(left out) the first term comes out of the average", shuffle),
         Note(
             "E.1/sentence-3", "restates", "smaller than composition after 1/(λη) + n/b epochs", f"{shuffle}/composition"
         ),
-        Note("E.1/sentence-4", "restates", "one iteration costs at least αρ₀·(b/n)²", "mironov2019:small_rate/3"),
-        Note("E.1/sentence-5", "restates", "an epoch costs at least αρ₀·b/n", "mironov2019:small_rate/4"),
+        Note("E.1/sentence-4", "restates", "one iteration costs at least αρ₀·(b/n)²", "mironov2019:small_rate"),
+        Note("E.1/sentence-5", "restates", "an epoch costs at least αρ₀·b/n", "mironov2019:small_rate"),
         Note("E.1/sentence-7", "restates", "the largest term of the average is ε₀¹", f"{shuffle}/last-batch/2"),
         Note("E.2/sentence-1", "restates", "the theorem, without 'under sampling without replacement'", sampling),
         Note("E.2/theorem-1", "restates", "the theorem on resampled batches", sampling),
         Note("E.2/display-1", "restates", "ε ≤ log S/(α−1)", sampling),
         Note("E.2/display-2", "restates", "S starts at 1", sampling),
-        Note("E.2/display-3", "restates", "one step of the recursion", f"{sampling}/14"),
+        Note("E.2/display-3", "restates", "one step of the recursion", sampling),
         Note("E.2/display-4", "restates", "epochs follow each other", sampling),
         Note(
             "E.2/display-5",
@@ -654,17 +725,17 @@ def notes() -> list[Note]:
         Note(
             "E.2/display-6", "definition", "densities are averages over the batches drawn, the same for both data sets"
         ),
-        Note("E.2/display-7", "restates", "joint convexity of x^α/y^(α−1), over the batches", "lem:rootconvexity1/1"),
+        Note("E.2/display-7", "restates", "joint convexity of x^α/y^(α−1), over the batches", "lem:rootconvexity1"),
         Note("E.2/display-8", "definition", "S as the mean over batches of the moments given them"),
-        Note("E.2/display-10", "restates", "a batch with the record multiplies by e^(α(α−1)ρ₀)", f"{sampling}/4"),
+        Note("E.2/display-10", "restates", "a batch with the record multiplies by e^(α(α−1)ρ₀)", sampling),
         Note(
             "E.2/display-13",
             "restates",
             "Jensen for the concave x^(q²) (the second P lacks its index j)",
-            f"{sampling}/6",
+            sampling,
         ),
-        Note("E.2/display-14", "restates", "P(record in batch) = b/n", f"{sampling}/3"),
-        Note("E.2/sentence-2", "restates", "the recursion again, now as the definition of S", f"{sampling}/14"),
+        Note("E.2/display-14", "restates", "P(record in batch) = b/n", sampling),
+        Note("E.2/sentence-2", "restates", "the recursion again, now as the definition of S", sampling),
         Note("E.2/sentence-3", "restates", "epochs follow each other", sampling),
         Note("E.2/sentence-4", "restates", "the guarantee", sampling),
         Note("E.2/display-15", "restates", "ε ≤ log S/(α−1)", sampling),

@@ -6,14 +6,13 @@ Lines between integrals are compared on their integrands, one coordinate at a ti
 
 from __future__ import annotations
 
-from sympy import Expr, Gt, Integer, Integral, Le, Rational, diff, erf, exp, log, oo, sqrt
+from sympy import Derivative, Eq, Expr, Gt, Integer, Integral, Le, Piecewise, Rational, diff, erf, exp, log, oo, sqrt
 
 from hsdp_symbolic import statement
 from hsdp_symbolic.display import undisplay
 from hsdp_symbolic.paper import gaussian
-from hsdp_symbolic.paper.lsi import noisy_step
-from hsdp_symbolic.proof.checks import AtPoint, Certificate, Cited, Identity, Limit, Slack
-from hsdp_symbolic.proof.positivity import Positive
+from hsdp_symbolic.proof.certificates import Positive, sign_on
+from hsdp_symbolic.proof.checks import AtPoint, Certificate, Cited, Definition, Identity, Limit
 from hsdp_symbolic.symbols import (
     ABBREVIATIONS,
     V0,
@@ -60,8 +59,12 @@ from hsdp_symbolic.symbols import (
 )
 
 from ..claim import Claim, Group, Note
+from ..formulas import gaussian_divergence, noisy_step, supposed
+from ..quotes import Quotes
 
 _LEMMA, _RATE, _STEP = "lem:i_by_e_lower", "lem:post_proc", "lem:recursive"
+_ORDER = (alpha > 1,)
+_ABOVE_ONE = {alpha: 1 + alpha_minus_1}
 
 
 def groups() -> tuple[Group, ...]:
@@ -71,6 +74,11 @@ def groups() -> tuple[Group, ...]:
 def _tilted(polynomial: Expr) -> Expr:
     """E_ρ of a polynomial in θ, where ρ ∝ (μ/ν)^α·ν on the Gaussian pair."""
     return gaussian.expectation(polynomial, gaussian.tilted_mean(), v)
+
+
+def _integrated(polynomial: Expr) -> Expr:
+    """The same as an integral against the density of ρ, for SymPy to do: an independent way to it."""
+    return Integral(polynomial * gaussian.normal_density(gaussian.tilted_mean(), v), (theta, -oo, oo))
 
 
 def _tilted_kl() -> Expr:
@@ -134,13 +142,9 @@ def _information() -> list[Claim]:
             id="D/lemma-1:source",
             label=_LEMMA,
             where="Appendix D, line 870",
-            says="the lemma contains the bound (2c/α²)·R_α on I_α/E_α, as R_α does not decrease with its order",
-            printed=Certificate(
-                2 * c / alpha**2 * R,
-                statement(_LEMMA).expr,
-                ((2 * c * (alpha - 1) / alpha, Slack(dR, "van Erven & Harremoës 2014, Theorem 3")),),
-                {alpha: 1 + alpha_minus_1},
-            ),
+            says="the lemma contains the bound (2c/α²)·R_α on I_α/E_α, as R_α does not decrease with its order: "
+            "∂_α R_α ≥ 0 (van Erven & Harremoës 2014)",
+            printed=Certificate(2 * c / alpha**2 * R, statement(_LEMMA).expr, ((2 * c / alpha * dR, *_ORDER),), _ORDER),
             items=("D/lemma-1",),
         ),
         Claim(
@@ -151,7 +155,7 @@ def _information() -> list[Claim]:
             printed=AtPoint(
                 _decay_rate(Integer(2), Integer(4), Integer(1)), Integer(0), Gt, "μ = N(0, 4), ν = N(0, 1), α = 2"
             ),
-            corrected=Positive(_decay_rate(alpha, v, v + gap), {alpha: 1 + alpha_minus_1}),
+            corrected=Positive(_decay_rate(alpha, v, v + gap), _ORDER, _ABOVE_ONE),
             correction="E_α < ∞ must be asked for: it can fail where μ is the wider law, not (Gaussian) where ν is",
             items=("D/sentence-3",),
             consequence="text",
@@ -191,11 +195,11 @@ def _information_proof() -> list[Claim]:
             where="Appendix D, lines 885-889",
             says="I_α/E_α = J(ρ‖ν)/α²: on the Gaussian pair, from log(μ/ν) and from the density of ρ",
             printed=Identity(
-                _tilted(diff(log_ratio, theta) ** 2),
-                _tilted(
+                _integrated(
                     diff(gaussian.log_density(gaussian.tilted_mean()) - gaussian.log_density(Integer(0)), theta) ** 2
                 )
                 / alpha**2,
+                _tilted(diff(log_ratio, theta) ** 2),
             ),
             items=("D/display-2", "D/display-6"),
         ),
@@ -204,7 +208,7 @@ def _information_proof() -> list[Claim]:
             label=_LEMMA,
             where="Appendix D, lines 887-889",
             says="∇log E_α = 0: ∇log(μ/ν)^α − ∇log E_α = ∇log(ρ/ν)",
-            printed=Identity(diff(log(r**alpha / E_alpha), theta), alpha * diff(r, theta) / r),
+            printed=Identity(Derivative(log(r**alpha / E_alpha), theta), alpha * diff(r, theta) / r),
             items=("D/display-4", "D/display-5"),
         ),
         Claim(
@@ -212,7 +216,7 @@ def _information_proof() -> list[Claim]:
             label=_LEMMA,
             where="Appendix D, line 894, with the definition in Appendix B, line 849",
             says="the LSI as defined, (2/c)·E‖∇g‖² at g² = ρ/ν, is the right-hand side J(ρ‖ν)/(2c)",
-            printed=Identity(2 / c * diff(sqrt(r), theta) ** 2, r * diff(log(r), theta) ** 2 / (2 * c)),
+            printed=Identity(2 / c * Derivative(sqrt(r), theta) ** 2, r * diff(log(r), theta) ** 2 / (2 * c)),
             items=("D/sentence-7", "D/display-7"),
         ),
         Claim(
@@ -231,7 +235,7 @@ def _information_proof() -> list[Claim]:
             label=_LEMMA,
             where="Appendix D, lines 900-901",
             says="KL(ρ‖ν) = E_ν[(μ/ν)^α·(α·log(μ/ν) − log E_α)]/E_α: both sides on the Gaussian pair",
-            printed=Identity(_tilted_kl(), _tilted((alpha * log_ratio - log_moment).expand())),
+            printed=Identity(_integrated((alpha * log_ratio - log_moment).expand()), _tilted_kl()),
             items=("D/display-9", "D/display-10"),
         ),
         Claim(
@@ -266,7 +270,7 @@ def _information_proof() -> list[Claim]:
             label=_LEMMA,
             where="Appendix D, line 914",
             says="with log E_α = (α−1)R_α the line before becomes this one",
-            printed=Identity(2 * c / alpha * diff(log_e, alpha) - 2 * c / alpha**2 * log_e, in_divergence),
+            printed=Identity(2 * c / alpha * Derivative(log_e, alpha) - 2 * c / alpha**2 * log_e, in_divergence),
             items=("D/sentence-8", "D/display-14"),
         ),
         Claim(
@@ -326,7 +330,7 @@ def _diffusion() -> list[Claim]:
             where="Appendix D.1, lines 978-982",
             says="∂_t R_α = −ασ²·I_α/E_α: both sides on the Gaussian pair with variance v + 2σ²t",
             printed=Identity(
-                diff(gaussian.renyi().subs(v, spread), t),
+                Derivative(gaussian.renyi().subs(v, spread), t),
                 -alpha * sigma2 * _tilted(diff(gaussian.log_ratio(), theta) ** 2).subs(v, spread),
             ),
             items=("D.1/display-16", "D.1/display-20"),
@@ -433,10 +437,8 @@ def _update() -> list[Claim]:
             says="the laws at t = 0 are those before the update (variance v on the Gaussian, map Lθ)",
             printed=Identity(noisy_step(v, L, Integer(0)), v),
             corrected=Cited(
-                "van Erven & Harremoës 2014, Theorem 9 (data processing)",
-                Certificate(
-                    gaussian.renyi(), gaussian.renyi() + other, ((other, Slack(Integer(1), "a squared shift")),)
-                ),
+                "van Erven & Harremoës 2014 (data processing; witness: the second of two coordinates is left out)",
+                Certificate(gaussian.renyi(), gaussian.renyi() + other, ((other,),)),
             ),
             correction="p_0 is the law after the map f; R_α(p_0‖p_0') ≤ R_α before the update needs data processing",
             items=("D.2/sentence-5",),
@@ -453,7 +455,7 @@ def _update() -> list[Claim]:
                 Gt,
                 "N(0, 2) against N(0, 1), order 2: rate of decay of the integrand",
             ),
-            corrected=Positive(_decay_rate(later, nu + gap + t, nu + t), {p1: nu / (gap + slack)}),
+            corrected=Positive(_decay_rate(later, nu + gap + t, nu + t), (p1 * gap < nu,), {p1: nu / (gap + slack)}),
             correction="R(α, 0) may be ∞ where R_α' < ∞; finiteness along the characteristic must be shown, "
             "as here for N(0, ν+gap) against N(0, ν), given R_α' < ∞ (that is (α'−1)·gap < ν)",
             items=("D.2/sentence-4", "D.2/display-2"),
@@ -477,7 +479,7 @@ def _characteristics() -> list[Claim]:
     right = (-e_s * (total / alpha + (alpha - 1) * diff(total, alpha))).subs(total, alpha * per_order).doit()
     start = r_at(exp(y) + 1) / (exp(y) + 1)  # ε(α)/α at α = e^y + 1
     growing = u_at(t) * (1 + 2 * t * sigma2 / V0)
-    fall = 2 * sigma2 / (V0 + 2 * t * sigma2) * u_at(t)
+    along = Le(diff(u_at(t), t), -2 * sigma2 / (V0 + 2 * t * sigma2) * u_at(t))  # eqn:pde4, z being fixed
     return [
         Claim(
             id="D.2/display-3:substitution",
@@ -492,7 +494,7 @@ def _characteristics() -> list[Claim]:
             label=_STEP,
             where="Appendix D.2, line 1047",
             says="at y = ln(α−1) the initial value ε(e^y + 1)/(e^y + 1) is ε(α)/α",
-            printed=Identity(start.subs(y, log(alpha - 1)), r_at(alpha) / alpha),
+            printed=Identity(start, r_at(alpha) / alpha, by=(supposed(y, log(alpha - 1)),)),
             items=("D.2/sentence-8", "D.2/display-4"),
         ),
         Claim(
@@ -524,7 +526,7 @@ def _characteristics() -> list[Claim]:
             label=_STEP,
             where="Appendix D.2, line 1069",
             says="at τ = 0, y = z − ln(1 + 2cησ²/L²): z less that logarithm is y again",
-            printed=Identity(exp(z.subs(t, 0) - log(_growth(eta))) + 1, exp(y) + 1),
+            printed=Identity(exp(z - log(_growth(eta))) + 1, exp(y) + 1, by=(supposed(t, Integer(0)),)),
             items=("D.2/display-6",),
         ),
         Claim(
@@ -536,7 +538,8 @@ def _characteristics() -> list[Claim]:
             corrected=Certificate(
                 diff(growing, t),
                 Integer(0),
-                ((1 + 2 * t * sigma2 / V0, Slack(-diff(u_at(t), t) - fall, "the inequality along a characteristic")),),
+                ((1 + 2 * t * sigma2 / V0, along),),
+                (along,),
             ),
             correction="before the record is first used u = 0; without logarithms, u·(1 + 2cτσ²/L²) does not increase",
             items=("D.2/display-7", "D.2/display-8", "D.2/sentence-11"),
@@ -555,6 +558,7 @@ def _ends() -> list[Claim]:
     solution = r_at(lowered) / lowered / W
     short_order = (alpha - 1) / W + 1
     printed_order = (alpha - 1) / factor + 1
+    solved, initial = u <= M_x / (1 + p1), M_x <= M  # eqn:sol_uztau_eta with g = 1 + p1; the start in eqn:pde4
     return [
         Claim(
             id="D.2/sentence-12:equivalent",
@@ -567,10 +571,8 @@ def _ends() -> list[Claim]:
             corrected=Certificate(
                 u,
                 M / (1 + p1),
-                (
-                    (Integer(1), Slack(M_x / (1 + p1) - u, "eqn:sol_uztau_eta, g = 1 + p1")),
-                    (1 / (1 + p1), Slack(M - M_x, "the initial condition in eqn:pde4")),
-                ),
+                ((solved,), (1 / (1 + p1), initial)),
+                (solved, initial),
             ),
             correction="it follows, with the initial condition; the unnumbered display before is what is equivalent",
             items=("D.2/sentence-12", "D.2/display-9", "D.2/display-10"),
@@ -581,7 +583,12 @@ def _ends() -> list[Claim]:
             label=_STEP,
             where="Appendix D.2, lines 1094-1107",
             says="at y = ln(α−1) the bound on u(y,η) is ε(α')/α'·(1 + 2cησ²/L²)⁻¹",
-            printed=Identity(solution.subs(y, log(alpha - 1)), r_at(short_order) / short_order / W),
+            printed=Identity(
+                solution,
+                r_at(short_order) / short_order / W,
+                by=(supposed(y, log(alpha - 1)),),
+                nonzero=(sign_on(short_order, _ORDER, _ABOVE_ONE),),
+            ),
             items=("D.2/sentence-13", "D.2/sentence-14", "D.2/display-11", "D.2/sentence-15", "D.2/display-12"),
         ),
         Claim(
@@ -589,7 +596,7 @@ def _ends() -> list[Claim]:
             label=_STEP,
             where="Appendix D.2, lines 1018 and 1115",
             says="α' = (α−1)(1 + 2cησ²/L²)⁻¹ + 1, in proof and statement alike",
-            printed=Identity(undisplay(order), (alpha - 1) * factor ** (-1) + 1),
+            printed=Definition(undisplay(order), (alpha - 1) * factor ** (-1) + 1),
             items=("D.2/display-1", "D.2/display-13"),
         ),
         Claim(
@@ -597,7 +604,7 @@ def _ends() -> list[Claim]:
             label=_STEP,
             where="Appendix D.2, line 1115",
             says="α' is lower than α wherever noise is added: 1 < α' < α",
-            printed=Positive((alpha - printed_order) * (printed_order - 1), {alpha: 1 + alpha_minus_1}),
+            printed=Positive((alpha - printed_order) * (printed_order - 1), _ORDER, _ABOVE_ONE),
             items=("D.2/display-13",),
         ),
         Claim(
@@ -611,8 +618,8 @@ def _ends() -> list[Claim]:
                 Le,
                 "u = 0 before, i₀ ∈ B, Gaussian pair, η = S_g = b = σ = 1",
             ),
-            corrected=Identity(kept, u * factor ** (-1)),
-            correction="i₀ ∉ B is meant",
+            corrected=Quotes(_STEP, Piecewise((u + rho0, Eq(hit, 1)), (u * factor ** (-1), True))),
+            correction="i₀ ∉ B is meant: the second case of lem:recursive",
             items=("D.2/sentence-16", "D.2/display-13"),
             consequence="formula",
         ),
@@ -622,8 +629,7 @@ def _ends() -> list[Claim]:
             where="Appendix D.2, line 1117",
             says="a step with the record costs the Gaussian mechanism's R_α: shift ηS_g/b, variance 2ησ², order α",
             printed=Identity(
-                gaussian.renyi().subs({a: eta * S_g / b, v: 2 * eta * sigma2}, simultaneous=True),
-                alpha * eta * S_g**2 / (4 * sigma2 * b**2),
+                gaussian_divergence(eta * S_g / b, 2 * eta * sigma2), alpha * eta * S_g**2 / (4 * sigma2 * b**2), _ORDER
             ),
             items=("D.2/sentence-17",),
         ),
@@ -632,7 +638,7 @@ def _ends() -> list[Claim]:
 
 def notes() -> list[Note]:
     return [
-        Note("D/sentence-1", "restates", "the lemma is what lem:post_proc is built on", f"{_RATE}/14"),
+        Note("D/sentence-1", "restates", "the lemma is what lem:post_proc is built on", _RATE),
         Note(
             "D/lemma-1",
             "attributes",
@@ -641,32 +647,32 @@ def notes() -> list[Note]:
         ),
         Note("D/lemma-1", "restates", "the lemma itself", _LEMMA),
         Note("D/sentence-6", "definition", "relative Fisher information J(ρ‖ν) = E_ν[(ρ/ν)·‖∇log(ρ/ν)‖²]"),
-        Note("D/display-3", "restates", "(μ/ν)^α/E_α is ρ/ν", f"{_LEMMA}/2"),
-        Note("D/display-4", "restates", "the power moves inside the logarithm", f"{_LEMMA}/3"),
-        Note("D/display-7", "restates", "LSI against relative Fisher information", f"{_LEMMA}/5"),
-        Note("D/display-8", "restates", "LSI inserted", f"{_LEMMA}/12"),
+        Note("D/display-3", "definition", "(μ/ν)^α/E_α is ρ/ν"),
+        Note("D/display-4", "restates", "the power moves inside the logarithm", "D/display-5:constant"),
+        Note("D/display-7", "restates", "LSI against relative Fisher information", "D/display-7:definition"),
+        Note("D/display-8", "restates", "LSI inserted", _LEMMA),
         Note("D/display-13", "layout", "E_α is set in the letter of the expectation"),
         Note("D.1/lemma-1", "restates", "the lemma of Section 3", _RATE),
         Note("D.1/sentence-1", "definition", "f maps parameters to parameters"),
         Note("D.1/sentence-2", "restates", "LSI for both laws, f Lipschitz, α > 1", _RATE),
-        Note("D.1/sentence-3", "restates", "both laws diffuse without drift", f"{_RATE}/1"),
-        Note("D.1/display-2", "restates", "Fokker–Planck equation for p", f"{_RATE}/1"),
-        Note("D.1/display-3", "restates", "Fokker–Planck equation for p'", f"{_RATE}/1"),
-        Note("D.1/display-5", "restates", "R_α is log E_α over α−1", f"{_RATE}/2"),
-        Note("D.1/display-6", "restates", "derivative of the logarithm", f"{_RATE}/2"),
+        Note("D.1/sentence-3", "restates", "both laws diffuse without drift", _RATE),
+        Note("D.1/display-2", "restates", "Fokker–Planck equation for p", _RATE),
+        Note("D.1/display-3", "restates", "Fokker–Planck equation for p'", _RATE),
+        Note("D.1/display-5", "restates", "R_α is log E_α over α−1", _RATE),
+        Note("D.1/display-6", "restates", "derivative of the logarithm", _RATE),
         Note("D.1/display-7", "restates", "E_α written as an integral", "D.1/sentence-4:same-moment"),
-        Note("D.1/sentence-5", "restates", "derivative and integral exchanged", f"{_RATE}/4"),
-        Note("D.1/display-10", "restates", "left side of the next line", f"{_RATE}/5"),
-        Note("D.1/display-11", "restates", "Fokker–Planck equations inserted", f"{_RATE}/5"),
-        Note("D.1/display-14", "restates", "Green's identity, first term", f"{_RATE}/6"),
+        Note("D.1/sentence-5", "restates", "derivative and integral exchanged", _RATE),
+        Note("D.1/display-10", "restates", "left side of the next line", _RATE),
+        Note("D.1/display-11", "restates", "Fokker–Planck equations inserted", _RATE),
+        Note("D.1/display-14", "restates", "Green's identity, first term", "D.1/display-13:by-parts"),
         Note("D.1/sentence-8", "attributes", "LSI under maps and noise", "Vempala & Wibisono 2019, Lemmas 16 and 17"),
-        Note("D.1/display-22", "restates", "the constant after map and noise", f"{_RATE}/13"),
-        Note("D.1/sentence-9", "restates", "the constant after map and noise", f"{_RATE}/13"),
-        Note("D.2/sentence-1", "restates", "quasi-convexity: a fixed start is the worst case", "thm:convexsmooth/1"),
+        Note("D.1/display-22", "restates", "the constant after map and noise", _RATE),
+        Note("D.1/sentence-9", "restates", "the constant after map and noise", _RATE),
+        Note("D.2/sentence-1", "restates", "quasi-convexity: a fixed start is the worst case", "thm:convexsmooth"),
         Note("D.2/lemma-1", "restates", "the lemma of Section 3", _STEP),
         Note("D.2/sentence-6", "definition", "R(α, t) = R_α(p_t‖p_t')"),
-        Note("D.2/display-2", "restates", "lem:post_proc with its constant written out", f"{_RATE}/16"),
-        Note("D.2/sentence-12", "restates", "z = y at t = η", f"{_STEP}/7"),
-        Note("D.2/display-14", "restates", "data processing", f"{_STEP}/13"),
+        Note("D.2/display-2", "restates", "lem:post_proc with its constant written out", _RATE),
+        Note("D.2/sentence-12", "definition", "z is y at t = η"),
+        Note("D.2/display-14", "restates", "data processing", _STEP),
         Note("D.2/display-15", "restates", "a factor α is missing", f"{_STEP}/composition"),
     ]
