@@ -128,7 +128,9 @@ watch(theorem)
 
 # %%
 proof = list(kernel.nodes(statement("eps0").theorem))
-telescoping = max((node for node in proof if node.rule == "cancel"), key=lambda node: len(str(node)))
+telescoping = max(
+    (node for node in proof if node.rule == "cancel"), key=lambda node: len(str(node))
+)
 print(telescoping.proposition)
 right = dict(telescoping.inputs)["right"]
 for wrong in (2 * right, right**2, -right):
@@ -156,7 +158,9 @@ for attempt in (
 # What is left to believe is short: the kernel, and the facts that the proof names (`hsdp axioms` lists them all).
 
 # %%
-for fact in sorted(kernel.rests_on(theorem.theorem), key=lambda fact: (fact.reference, fact.name)):
+for fact in sorted(
+    kernel.rests_on(theorem.theorem), key=lambda fact: (fact.reference, fact.name)
+):
     if fact.reference:
         print(f"{fact.name:22} {fact.reference}")
 

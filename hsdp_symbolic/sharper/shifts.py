@@ -67,7 +67,7 @@ def written_out(case: Theorem) -> Theorem:
     """`Pooled` without a maximum: the first edge is the less steep one (g ≤ 1), or it is not (1 ≤ g)."""
     edges_stay = case.proposition.right == 1  # type: ignore[attr-defined]
     kink = combine(S.Zero, 1 - g, (S.One, case)) if edges_stay else combine(1 - g, S.Zero, (S.One, case))
-    return rewrite(kernel.unfold(Pooled(g, D), 0), kernel.larger(kink))
+    return rewrite(kernel.unfold(Pooled(g, D), 0), kernel.greater(kink))
 
 
 @cache

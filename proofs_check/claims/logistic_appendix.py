@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from hsdp_symbolic.paper.softmax import gradient_bound, plain_bounds
 from sympy import (
     Abs,
     Derivative,
@@ -26,6 +25,7 @@ from sympy import (
 )
 
 from hsdp_symbolic import Setting, statement
+from hsdp_symbolic.paper.softmax import gradient_bound, plain_bounds
 from hsdp_symbolic.proof.certificates import Positive, sign_on
 from hsdp_symbolic.proof.checks import AtPoint, Certificate, Cited, Identity
 from hsdp_symbolic.proof.tree import Proved

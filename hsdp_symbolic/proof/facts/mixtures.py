@@ -5,6 +5,7 @@ from __future__ import annotations
 from sympy import Derivative, Integer, S, binomial, exp, factorial, log
 
 from ...symbols import (
+    along,
     cost_1,
     cost_2,
     count,
@@ -82,6 +83,15 @@ convex_function = Fact(
     ),
     "a function of two positive numbers whose second derivatives are not negative lies below its chords",
     eigen=(mu, nu, dmu, dnu),
+)
+convex_on_segment = Fact(
+    "convex_on_segment",
+    "Rockafellar 1970, Convex Analysis",
+    (AtMost(S.Zero, Derivative(value_at(along), (along, 2))), AtMost(S.Zero, weight), AtMost(weight, S.One)),
+    AtMost(value_at(weight), weight * value_at(S.One) + (1 - weight) * value_at(S.Zero)),
+    "a function whose second derivative is not negative lies below its chord",
+    eigen=(along,),
+    under=(AtMost(S.Zero, along), AtMost(along, S.One)),
 )
 moment_of_mixture = Fact(
     "moment_of_mixture",

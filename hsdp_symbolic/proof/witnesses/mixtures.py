@@ -1,4 +1,4 @@
-"""Laws on a few points and plain functions: both facts about convexity can be computed there."""
+"""Laws on a few points and plain functions: the facts about convexity can be computed there."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from sympy import Expr, Lambda, Rational
 
-from ...symbols import moment_1, moment_2, mu, mu_1, mu_2, nu, nu_1, nu_2, order, value_at, weight
-from ..facts.mixtures import convex_function, moment_of_mixture
+from ...symbols import along, moment_1, moment_2, mu, mu_1, mu_2, nu, nu_1, nu_2, order, value_at, weight
+from ..facts.mixtures import convex_function, convex_on_segment, moment_of_mixture
 from ..kernel import Fact
 from ..propositions import AtMost
 from . import witness
@@ -26,6 +26,17 @@ def _chords(fact: Fact) -> Iterator[bool]:
             low, high = (
                 each.replace(value_at, chord).subs({weight: here, **ends}) for each in (sides.left, sides.right)
             )
+            yield bool(low <= high)
+
+
+@witness(convex_on_segment)
+def _on_segment(fact: Fact) -> Iterator[bool]:
+    sides = fact.conclusion
+    assert isinstance(sides, AtMost)
+    for function in (along**2, (1 - 2 * along) ** 4, 3 - along):  # convex, and one of them a line
+        for here in _WEIGHTS:
+            chord = Lambda(along, function)
+            low, high = (each.replace(value_at, chord).subs(weight, here) for each in (sides.left, sides.right))
             yield bool(low <= high)
 
 
