@@ -10,8 +10,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-from hsdp_symbolic.proof.evidence import Check, Evidence, Verdict, surviving_mutants
-from hsdp_symbolic.proof.tree import Proved
+from sympy.core.relational import Relational
+
+from hsdp_symbolic.catalogue import statement
+from hsdp_symbolic.proof.evidence import Check, Evidence, Method, Verdict, proved, surviving_mutants
+from hsdp_symbolic.proof.kernel import Refused, Theorem
+from hsdp_symbolic.proof.tree import Proved, relation_of
 from hsdp_symbolic.statement import Statement
 
 Consequence = Literal["", "result", "argument", "formula", "text", "figure", "loose"]
@@ -35,7 +39,7 @@ class Claim:
     consequence: Consequence = ""
     """What follows from it, where the paper is not plainly right."""
     derives: bool = False
-    """Whether it is a theorem of the statement's own proof."""
+    """Whether it says that a statement is proved."""
 
 
 Group = Callable[[], list[Claim]]
@@ -130,13 +134,33 @@ class Entry:
         }
 
 
-def steps(found: Statement) -> Iterator[Claim]:
-    """The named theorems of a statement's proof, the statement itself among them, and that it is printed as meant."""
-    theorems = [line.theorem for line in found.proof]
-    for number, theorem in enumerate((*theorems, *found.as_printed), start=1):
-        name = f"{theorem.name}: " if theorem.name else ""
-        says = f"{name}{theorem.proposition}"
-        yield Claim(f"{found.label}/{number}", found.label, found.where, says, Proved(theorem), derives=True)
+@dataclass(frozen=True)
+class Stands(Check):
+    """A statement is proved: its theorem, its abbreviations in their ranges, and that it is printed as it is meant."""
+
+    label: str
+    theorem: Theorem
+    """What it claims; the verdict is remembered only as long as it claims that."""
+
+    def verify(self) -> Evidence:
+        found = statement(self.label)
+        try:
+            rules = found.verify()
+            return proved((self.theorem, *found.as_printed), f"{rules} rules")
+        except Refused as why:
+            return Evidence(Method.THEOREM, Verdict.UNDECIDED, "", str(why))
+
+    def mutants(self) -> Iterator[tuple[str, Check]]:
+        return Proved(self.theorem).mutants()
+
+    def formula(self) -> Relational:
+        return relation_of(self.theorem)
+
+
+def theorem_of(found: Statement) -> Claim:
+    """A statement, as a claim: that it is proved."""
+    check = Stands(found.label, found.theorem)
+    return Claim(f"{found.label}/theorem", found.label, found.where, found.says, check, derives=True)
 
 
 def examine(claim: Claim, *, controls: bool = False) -> Entry:

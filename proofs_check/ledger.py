@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from hsdp_symbolic.catalogue import labels, statement, statements
 
-from .claim import Claim, Note, steps
+from .claim import Claim, Note, theorem_of
 from .facts import fact_claims
 from .inventory import stored
 from .register import all_claims, claims_where, notes_where
@@ -16,12 +16,12 @@ def claims(label: str | None = None) -> Iterator[Claim]:
     """All claims in the paper's order, or those about one statement: its derivation, then the text around it."""
     if label is None:
         for found in statements():
-            yield from steps(found)
+            yield theorem_of(found)
         yield from fact_claims()
         yield from all_claims()
     else:
         chosen = statement(label)
-        yield from steps(chosen)
+        yield theorem_of(chosen)
         yield from claims_where(lambda row: row.label == chosen.label)
 
 
@@ -30,7 +30,7 @@ def claim_named(name: str) -> Claim | None:
     if name.startswith("fact:"):
         return next((claim for claim in fact_claims() if claim.id == name), None)
     label = name.rpartition("/")[0]
-    derived = steps(statement(label)) if label in labels() else iter(())
+    derived = [theorem_of(statement(label))] if label in labels() else []
     found = [claim for claim in derived if claim.id == name] or list(claims_where(lambda row: row.id == name))
     return found[0] if found else None
 

@@ -10,7 +10,7 @@ from enum import StrEnum
 from sympy import cancel
 from sympy.core.relational import Relational
 
-from .kernel import Refused, Theorem, check_again, nodes, rests_on
+from .kernel import Refused, Theorem, closed, rests_on
 from .propositions import Abbreviation, AtMost, Equal, Less, Proposition
 
 
@@ -90,7 +90,7 @@ def proved(theorems: Sequence[Theorem], detail: str = "") -> Evidence:
         raise Refused("no theorem, no proof")
     rules = 0
     for theorem in theorems:
-        rules += _applied_again(theorem)
+        rules += len(closed(theorem))
         for hypothesis in theorem.hypotheses:
             if _says_as_much(hypothesis, theorem.proposition):
                 raise Refused(f"what is to be proved is among its hypotheses: {hypothesis}")
@@ -100,20 +100,6 @@ def proved(theorems: Sequence[Theorem], detail: str = "") -> Evidence:
         f"rests on {', '.join(cited) if cited else 'no cited fact'}",
     ]
     return Evidence(Method.THEOREM, Verdict.PROVED, scope_of(*theorems), "; ".join(told))
-
-
-_CHECKED: dict[int, Theorem] = {}
-"""Theorems this process has checked, by identity: the named theorems of a proof share most of their trees."""
-
-
-def _applied_again(theorem: Theorem) -> int:
-    """How many rules a proof applies, each applied again unless this process has done so."""
-    found = tuple(nodes(theorem))
-    for node in found:
-        if id(node) not in _CHECKED:
-            check_again(node)
-            _CHECKED[id(node)] = node
-    return len(found)
 
 
 def _says_as_much(hypothesis: Proposition, conclusion: Proposition) -> bool:

@@ -1470,9 +1470,13 @@ def closed(theorem: Theorem) -> tuple[Theorem, ...]:
     return found
 
 
+_MADE_AGAIN: dict[int, tuple[Theorem, Theorem]] = {}
+"""Nodes this process has looked at, by identity, each with what its rule made of its inputs: proofs share most nodes."""
+
+
 def check_again(node: Theorem) -> None:
-    """Refuse a node that is not what its rule makes of its inputs."""
-    again = replay(node)
+    """Refuse a node that is not what its rule makes, or made the first time we looked, of its inputs."""
+    _, again = _MADE_AGAIN.get(id(node)) or _MADE_AGAIN.setdefault(id(node), (node, replay(node)))
     same = again.proposition == node.proposition and again.hypotheses == node.hypotheses
     same = same and again.facts == node.facts and len(again.premises) == len(node.premises)
     same = same and all(map(operator.is_, again.premises, node.premises))
