@@ -1225,8 +1225,8 @@ def _in_range(symbol: Symbol, value: Expr, ranges: Sequence[Theorem]) -> None:
 def _is_number(value: Expr, *, positive_: tuple[Expr, ...] = (), least: tuple[Expr, ...] = ()) -> bool:
     """Whether it is a real number wherever no divisor is 0: no root or logarithm of what may be negative.
 
-    A function of the bounds is taken for some number where its closed form takes the logarithm of what is negative; it is
-    not written out there (`_has_logarithms`).
+    A function of the bounds is taken for some number where its closed form takes the logarithm of what is negative; it
+    is not written out there (`_has_logarithms`).
     """
 
     def all_numbers(parts: Iterable[Expr]) -> bool:

@@ -166,7 +166,8 @@ def rising_mixture() -> Theorem:
     more = combine(*sums, (low, steps[0]), (high, steps[1]))
     positive = [substitute(inside(exp(one), exp(other)), {along: Y}) for one, other in ((x_i, y), (g_i, a))]
     found = kernel.monotone(log(mu_1), mu_1, more, *positive)
-    ends = [cancel(LogMix(Y, one, other), log(total)) for (one, other), total in zip(((x_i, y), (g_i, a)), sums, strict=True)]
+    parts = zip(((x_i, y), (g_i, a)), sums, positive, strict=True)
+    ends = [cancel(LogMix(Y, one, other), log(total), above) for (one, other), total, above in parts]
     return chain(ends[0], found, kernel.swap(ends[1]))
 
 
