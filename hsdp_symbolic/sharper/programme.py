@@ -62,7 +62,7 @@ from ..symbols import (
     z,
     z_2,
 )
-from .control import AFRESH, ANEW, Control, chances, places
+from .control import AFRESH, ANEW, Control, chances, places, room
 
 _NAMES = cost_1, factor, rate, count, epoch, further, start
 
@@ -211,7 +211,7 @@ class Rising:
         """What holds of the log-mixture of two functions of which it holds."""
         ends = [each.proposition for each in (hit, miss)]
         put = {Y: chance, x_i: ends[0].left, g_i: ends[0].right, y: ends[1].left, a: ends[1].right}  # type: ignore[attr-defined]
-        return cut(substitute(rising_mixture(), put), *chances_, hit, miss)
+        return cut(substitute(rising_mixture(), put, *chances_, hit, miss), *chances_, hit, miss)
 
     def read(self, found: Theorem, meaning: Theorem) -> Theorem:
         """The same of W, given what W is."""
@@ -236,7 +236,7 @@ class Convex(Rising):
     def mixture(self, chance: Expr, chances_: tuple[Theorem, Theorem], hit: Theorem, miss: Theorem) -> Theorem:
         rises = super().mixture(chance, chances_, hit, miss)
         put = {Y: chance} | dict(zip((x_i, g_i, y, a), (*_ends(hit), *_ends(miss)), strict=True))
-        return chain(rises, cut(substitute(convex_mixture(), put), *chances_))
+        return chain(rises, cut(substitute(convex_mixture(), put, *chances_, hit, miss), *chances_))
 
     def read(self, found: Theorem, meaning: Theorem) -> Theorem:
         low, high = _weights()
@@ -244,7 +244,7 @@ class Convex(Rising):
         value = meaning.proposition.left  # type: ignore[attr-defined]
         far = substitute(meaning, {z: z_2})
         put = {g_i: value, a: value.at(z_2), x_i: meaning.proposition.right, y: far.proposition.right}  # type: ignore[attr-defined]
-        back = cut(substitute(_same_mixture(), put), meaning, far)
+        back = cut(substitute(_same_mixture(), put, meaning, far), meaning, far)
         return chain(substitute(meaning, {z: _mixed(z, z_2)}, size), found, back)
 
 
@@ -268,7 +268,7 @@ def _step(way: Rising, control: Control, epochs: Expr, left: Expr, later: tuple[
         found = way.choice(control, value, later[0], S.Zero)
     else:
         missed = control.value(epochs, left, Integer(1), z)
-        meaning = kernel.unfold(missed, 2)
+        meaning = kernel.unfold(missed, 2, *([] if control is AFRESH else [room(left)]))
         weights = shares() if control is AFRESH else chances(left)
         parts = way.choice(control, value, later[0], S.One), way.choice(control, missed, later[1], S.Zero)
         found = way.mixture(meaning.proposition.left.chance, weights, *parts)  # type: ignore[attr-defined]
