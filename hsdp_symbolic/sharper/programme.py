@@ -177,17 +177,21 @@ def convex_mixture() -> Theorem:
     first, second = along * x_i + (1 - along) * g_i, along * y + (1 - along) * a
     total = Y * exp(first) + (1 - Y) * exp(second)
     low, high = map(assume, _IS_CHANCE)
-    positive = substitute(inside(exp(x_i), exp(y)), {along: Y})
-    positive = substitute(positive, {x_i: first, y: second})
+    generic = substitute(inside(exp(x_i), exp(y)), {along: Y})
+    positive = substitute(generic, {x_i: first, y: second})
     inverse = substitute(kernel.positive(mu_1**-2), {mu_1: total}, positive)
     slopes = ((x_i - g_i) - (y - a)) ** 2
     curved = combine(
         S.Zero, diff(log(total), along, 2), (low, high, exp(first + second), slopes, inverse), nonzero=[positive]
     )
-    found = apply(convex_on_segment, curved, *_weights(), put={value_at: Lambda(along, log(total))})
+    put = {value_at: Lambda(along, log(total))}
+    found = apply(convex_on_segment, curved, *_weights(), put=put, ranges=[positive])
     ends = found.proposition
-    left = cancel(LogMix(Y, _mixed(x_i, g_i), _mixed(y, a)), ends.left)  # type: ignore[attr-defined]
-    right = cancel(ends.right, _mixed(LogMix(Y, x_i, y), LogMix(Y, g_i, a)))  # type: ignore[attr-defined]
+    between, other = (
+        substitute(generic, {x_i: one, y: two}) for one, two in ((_mixed(x_i, g_i), _mixed(y, a)), (g_i, a))
+    )
+    left = cancel(LogMix(Y, _mixed(x_i, g_i), _mixed(y, a)), ends.left, between)  # type: ignore[attr-defined]
+    right = cancel(ends.right, _mixed(LogMix(Y, x_i, y), LogMix(Y, g_i, a)), generic, other)  # type: ignore[attr-defined]
     return chain(left, found, right)
 
 
