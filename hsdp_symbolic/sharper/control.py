@@ -265,17 +265,17 @@ def places() -> Theorem:
     return combine(N * b, n, (b, kernel.chain(short(N), kernel.floor_at_most(n / b))))
 
 
-def _room(left: Expr) -> Theorem:
+def room(left: Expr) -> Theorem:
     """0 < 1 − (N − left − 1)b/n: some records are left, with left + 1 batches to come."""
     return combine(S.Zero, 1 - (N - left - 1) * CHANCE, (1 / n, places()), (CHANCE, left + 1))
 
 
 def chances(left: Expr) -> tuple[Theorem, Theorem]:
     """0 < b/(n − (N − left − 1)b) ≤ 1: the chance of a hit with left + 1 batches to come, if there was none before."""
-    taken, room = 1 - (N - left - 1) * CHANCE, _room(left)
-    inverse, chance = (substitute(kernel.positive(each), {x_2: taken}, room) for each in (1 / x_2, CHANCE / x_2))
+    taken, some_left = 1 - (N - left - 1) * CHANCE, room(left)
+    inverse, chance = (substitute(kernel.positive(each), {x_2: taken}, some_left) for each in (1 / x_2, CHANCE / x_2))
     terms = (inverse, 1 / n, places()), (inverse, CHANCE * left)
-    most = combine(CHANCE / taken, S.One, *terms, nonzero=[room])
+    most = combine(CHANCE / taken, S.One, *terms, nonzero=[some_left])
     return chance, kernel.loosen(most)
 
 
@@ -290,7 +290,7 @@ def _fresh_step(epochs: Expr, left: Expr, *later: Theorem | None) -> Theorem:
     """W bounds the log-moment in a pass that has not; `later`: it does after a hit and after a miss."""
     mixed = ANEW.drawn(epochs, left, later, chances(left))
     found = apply(shuffled_step, ANEW.maps(hit=True), ANEW.maps(hit=False), mixed)
-    return ANEW.in_control(found, kernel.unfold(ANEW.value(epochs, left, Integer(1), z), 2, _room(left)))
+    return ANEW.in_control(found, kernel.unfold(ANEW.value(epochs, left, Integer(1), z), 2, room(left)))
 
 
 @cache

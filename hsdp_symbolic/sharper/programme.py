@@ -30,10 +30,9 @@ from ..proof.facts.control import (
 )
 from ..proof.facts.mixtures import convex_on_segment
 from ..proof.kernel import Fact, Theorem, apply, assume, cancel, chain, combine, cut, rewrite, substitute
-from ..proof.propositions import AtMost, Equal, Less, Proposition
+from ..proof.propositions import AtMost, Equal, Proposition
 from ..proof.search import given, induct
 from ..symbols import (
-    D,
     N,
     Y,
     a,
@@ -58,13 +57,12 @@ from ..symbols import (
     start,
     value_at,
     weight,
-    x_1,
     x_i,
     y,
     z,
     z_2,
 )
-from .control import AFRESH, ANEW, Control, chances, places
+from .control import AFRESH, ANEW, Control, chances, places, room
 
 _NAMES = cost_1, factor, rate, count, epoch, further, start
 
@@ -168,8 +166,8 @@ def rising_mixture() -> Theorem:
     more = combine(*sums, (low, steps[0]), (high, steps[1]))
     positive = [substitute(inside(exp(one), exp(other)), {along: Y}) for one, other in ((x_i, y), (g_i, a))]
     found = kernel.monotone(log(mu_1), mu_1, more, *positive)
-    mixed = LogMix(Y, x_i, y), LogMix(Y, g_i, a)
-    ends = [cancel(one, log(total)) for one, total in zip(mixed, sums, strict=True)]
+    parts = zip(((x_i, y), (g_i, a)), sums, positive, strict=True)
+    ends = [cancel(LogMix(Y, one, other), log(total), above) for (one, other), total, above in parts]
     return chain(ends[0], found, kernel.swap(ends[1]))
 
 
@@ -177,15 +175,23 @@ def rising_mixture() -> Theorem:
 def convex_mixture() -> Theorem:
     """It is convex in x and y together (Hölder): its second derivative along a segment is p(1−p)·e^x·e^y·(…)²/(…)²."""
     first, second = along * x_i + (1 - along) * g_i, along * y + (1 - along) * a
-    total = x_1 * exp(first) + D * exp(second)  # so written, it is seen to be positive
+    total = Y * exp(first) + (1 - Y) * exp(second)
+    low, high = map(assume, _IS_CHANCE)
+    generic = substitute(inside(exp(x_i), exp(y)), {along: Y})
+    positive = substitute(generic, {x_i: first, y: second})
+    inverse = substitute(kernel.positive(mu_1**-2), {mu_1: total}, positive)
     slopes = ((x_i - g_i) - (y - a)) ** 2
-    curved = combine(S.Zero, diff(log(total), along, 2), (x_1 * D * exp(first + second) / total**2, slopes))
-    found = apply(convex_on_segment, curved, *_weights(), put={value_at: Lambda(along, log(total))})
-    low, high = assume(Less(S.Zero, Y)), assume(_IS_CHANCE[1])
-    found = substitute(found, {x_1: Y, D: 1 - Y}, low, combine(S.Zero, 1 - Y, (S.One, high)))
+    curved = combine(
+        S.Zero, diff(log(total), along, 2), (low, high, exp(first + second), slopes, inverse), nonzero=[positive]
+    )
+    put = {value_at: Lambda(along, log(total))}
+    found = apply(convex_on_segment, curved, *_weights(), put=put, ranges=[positive])
     ends = found.proposition
-    left = cancel(LogMix(Y, _mixed(x_i, g_i), _mixed(y, a)), ends.left)  # type: ignore[attr-defined]
-    right = cancel(ends.right, _mixed(LogMix(Y, x_i, y), LogMix(Y, g_i, a)))  # type: ignore[attr-defined]
+    between, other = (
+        substitute(generic, {x_i: one, y: two}) for one, two in ((_mixed(x_i, g_i), _mixed(y, a)), (g_i, a))
+    )
+    left = cancel(LogMix(Y, _mixed(x_i, g_i), _mixed(y, a)), ends.left, between)  # type: ignore[attr-defined]
+    right = cancel(ends.right, _mixed(LogMix(Y, x_i, y), LogMix(Y, g_i, a)), generic, other)  # type: ignore[attr-defined]
     return chain(left, found, right)
 
 
@@ -209,7 +215,7 @@ class Rising:
         """What holds of the log-mixture of two functions of which it holds."""
         ends = [each.proposition for each in (hit, miss)]
         put = {Y: chance, x_i: ends[0].left, g_i: ends[0].right, y: ends[1].left, a: ends[1].right}  # type: ignore[attr-defined]
-        return cut(substitute(rising_mixture(), put), *chances_, hit, miss)
+        return cut(substitute(rising_mixture(), put, *chances_, hit, miss), *chances_, hit, miss)
 
     def read(self, found: Theorem, meaning: Theorem) -> Theorem:
         """The same of W, given what W is."""
@@ -234,7 +240,7 @@ class Convex(Rising):
     def mixture(self, chance: Expr, chances_: tuple[Theorem, Theorem], hit: Theorem, miss: Theorem) -> Theorem:
         rises = super().mixture(chance, chances_, hit, miss)
         put = {Y: chance} | dict(zip((x_i, g_i, y, a), (*_ends(hit), *_ends(miss)), strict=True))
-        return chain(rises, cut(substitute(convex_mixture(), put), *chances_))
+        return chain(rises, cut(substitute(convex_mixture(), put, *chances_, hit, miss), *chances_))
 
     def read(self, found: Theorem, meaning: Theorem) -> Theorem:
         low, high = _weights()
@@ -242,7 +248,7 @@ class Convex(Rising):
         value = meaning.proposition.left  # type: ignore[attr-defined]
         far = substitute(meaning, {z: z_2})
         put = {g_i: value, a: value.at(z_2), x_i: meaning.proposition.right, y: far.proposition.right}  # type: ignore[attr-defined]
-        back = cut(substitute(_same_mixture(), put), meaning, far)
+        back = cut(substitute(_same_mixture(), put, meaning, far), meaning, far)
         return chain(substitute(meaning, {z: _mixed(z, z_2)}, size), found, back)
 
 
@@ -271,7 +277,7 @@ def _step(way: Rising, control: Control, epochs: Expr, left: Expr, later: tuple[
         found = way.choice(control, value, later[0], S.Zero)
     else:
         missed = control.value(epochs, left, Integer(1), z)
-        meaning = kernel.unfold(missed, 2)
+        meaning = kernel.unfold(missed, 2, *([] if control is AFRESH else [room(left)]))
         weights = _chances(control, left)
         parts = way.choice(control, value, later[0], S.One), way.choice(control, missed, later[1], S.Zero)
         found = way.mixture(meaning.proposition.left.chance, weights, *parts)  # type: ignore[attr-defined]
