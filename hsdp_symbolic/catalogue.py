@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
-from importlib import import_module
 
 from .errors import UnknownLabel
 from .index import ALIASES, PLACES, labels, scheme_of
 from .meaning import Quantity, Scheme
-from .statement import Statement
+from .statement import Statement, listed
 
 __all__ = ["labels", "scheme_of", "statement", "statements"]
 
@@ -23,8 +22,7 @@ def statement(label: str) -> Statement:
     if not isinstance(label, str) or label not in PLACES:
         close = get_close_matches(str(label), [*PLACES, *ALIASES], n=2, cutoff=0.5)
         raise UnknownLabel(label, close)
-    module, function = PLACES[label][1].split(":")
-    found: Statement = getattr(import_module(f".{module}", __package__), function)()
+    found = listed(label)
     _check(label, found)
     return found
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from importlib import import_module
 from typing import TYPE_CHECKING, Literal, NoReturn, TypeVar, get_args
 
 from .errors import HypothesisError, MissingArgument, UnknownArgument
@@ -109,11 +110,9 @@ class Statement:
 
     def __reduce__(self) -> tuple[Callable[[str], Statement], tuple[str]]:
         """A statement of the catalogue is stored, and copied, by its label; no other can be."""
-        from .catalogue import statement
-
-        if self.label not in PLACES or statement(self.label) is not self:
+        if self.label not in PLACES or listed(self.label) is not self:
             raise TypeError(f"{self.label} is not the catalogue's: store how to make it")
-        return statement, (self.label,)
+        return listed, (self.label,)
 
     @property
     def proposition(self) -> Proposition:
@@ -410,6 +409,13 @@ class Statement:
             remedies.append(f"{hypothesis.lhs} {sign} {bound}")
         argument, value = str(pairs[0][0].lhs), pairs[0][1]
         raise HypothesisError(self.label, " or ".join(assumed), argument, value, f"choose {' or '.join(remedies)}")
+
+
+def listed(label: str) -> Statement:
+    """The statement that the index lists under a label, made by the module it names."""
+    module, function = PLACES[label][1].split(":")
+    found: Statement = getattr(import_module(f".{module}", __package__), function)()
+    return found
 
 
 def _implied_by_gate(hypothesis: Relational) -> bool:

@@ -13,9 +13,10 @@ from typing import Literal
 from sympy.core.relational import Relational
 
 from hsdp_symbolic.catalogue import statement
+from hsdp_symbolic.proof.controls import Proved
 from hsdp_symbolic.proof.evidence import Check, Evidence, Method, Verdict, proved, surviving_mutants
 from hsdp_symbolic.proof.kernel import Refused, Theorem
-from hsdp_symbolic.proof.tree import Proved, relation_of
+from hsdp_symbolic.proof.tree import relation_of
 from hsdp_symbolic.statement import Statement
 
 Consequence = Literal["", "result", "argument", "formula", "text", "figure", "loose"]

@@ -10,9 +10,9 @@ from sympy.core.relational import Relational
 
 from hsdp_symbolic.catalogue import statement
 from hsdp_symbolic.proof.checks import Check, Evidence, equality, proved, undecided
+from hsdp_symbolic.proof.controls import Proved
 from hsdp_symbolic.proof.kernel import Refused, Theorem
 from hsdp_symbolic.proof.mutants import mutations
-from hsdp_symbolic.proof.tree import Proved
 
 
 @dataclass(frozen=True)

@@ -76,7 +76,7 @@ def _may_assume(theorem: Theorem, hypothesis: Proposition) -> bool:
     A bound on a run that assumes a bound on a run says nothing. Lemmas may assume bounds on any two laws.
     """
     if isinstance(hypothesis, Abbreviation):
-        return symbols.ABBREVIATIONS.get(hypothesis.symbol) == hypothesis.meaning
+        return bool(symbols.ABBREVIATIONS.get(hypothesis.symbol) == hypothesis.meaning)
     if isinstance(hypothesis, _NUMBERS):
         return True
     if terms_of(theorem) is not None:

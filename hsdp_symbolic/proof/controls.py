@@ -20,10 +20,11 @@ from sympy import Dummy, Expr, Lambda, Symbol
 from sympy.core.relational import Relational
 
 from ..errors import HsdpError
-from .evidence import Check, Evidence, Method, Verdict
-from .kernel import Fact, Theorem, assume, nodes, promise, proof_of, replay
+from .evidence import Check, Evidence, Method, Verdict, proved
+from .kernel import Fact, Refused, Theorem, assume, nodes, promise, proof_of, replay
 from .mutants import mutations
 from .propositions import Proposition, Term
+from .tree import relation_of
 
 SAMPLED = 40
 """Places of a proof that a sample looks at."""
@@ -83,8 +84,6 @@ class Change(Check):
         return iter(())
 
     def formula(self) -> Relational:
-        from .tree import relation_of
-
         return relation_of(self.node)
 
 
@@ -188,7 +187,7 @@ def _variants(part: object) -> Iterator[tuple[str, object]]:
             yield what, Lambda(part.signature, other)
     elif isinstance(part, Fact):
         for what, other in _changed_terms(part.conclusion):
-            yield f"its conclusion with {what}", replace(part, conclusion=other)
+            yield f"its conclusion with {what}", replace(part, conclusion=other)  # type: ignore[arg-type]
     elif isinstance(part, Term):
         yield from _changed_terms(part)
     elif isinstance(part, int):
@@ -255,9 +254,28 @@ def sample(theorem: Theorem, size: int = SAMPLED, seed: int = 0) -> Iterator[tup
         yield from islice(place.changed(), 1)
 
 
+@dataclass(frozen=True)
+class Proved(Check):
+    """A theorem of the kernel: it holds if its promises are kept and every rule, applied again, says the same."""
+
+    theorem: Theorem
+
+    def verify(self) -> Evidence:
+        try:
+            return proved([self.theorem])
+        except Refused as why:
+            return Evidence(Method.THEOREM, Verdict.UNDECIDED, "", str(why))
+
+    def mutants(self) -> Iterator[tuple[str, Check]]:
+        return sample(self.theorem)
+
+    def formula(self) -> Relational:
+        return relation_of(self.theorem)
+
+
 def survivors(theorem: Theorem) -> list[str]:
     """Changes that are not noticed."""
     return [what for what, check in mutants(theorem) if check.verify().verdict is Verdict.PROVED]
 
 
-__all__ = ["Change", "Place", "mutants", "places", "sample", "survivors"]
+__all__ = ["Change", "Place", "Proved", "mutants", "places", "sample", "survivors"]

@@ -40,7 +40,7 @@ class Term:
             raise TypeError(f"{cls.__name__}: {', '.join(sorted(changed))} must be that of every term")
 
     def __post_init__(self) -> None:
-        if not _compares_all(type(self)):
+        if not _compares_all(type(self)):  # type: ignore[arg-type]  # a class is hashable, whatever mypy makes of it
             raise TypeError(f"{type(self).__name__}: terms are equal if all their fields are")
         for part in self.parts():
             if not _is_plain(part):
@@ -83,7 +83,7 @@ _THE_SAME_FOR_ALL = {
 
 @cache
 def _compares_all(kind: type[Term]) -> bool:
-    own = "__eq__" in vars(kind) or fields(kind) == fields(kind.__mro__[1])  # type: ignore[arg-type]
+    own = "__eq__" in vars(kind) or fields(kind) == fields(kind.__mro__[1])
     return own and all(field.compare for field in fields(kind))
 
 

@@ -9,8 +9,7 @@ from sympy import Eq, Ge, Le, Lt, true
 from sympy.core.relational import Relational
 
 from ..symbols import R
-from .evidence import Check, Evidence, Method, Verdict, proved, scope_of
-from .kernel import RULES, Fact, Refused, Theorem, nodes, proof_of
+from .kernel import Fact, Theorem, nodes, proof_of
 from .propositions import AtMost, Equal, Less, Proposition
 
 
@@ -89,13 +88,6 @@ def _below(node: Theorem) -> tuple[Theorem, ...]:
     return (proof_of(node),) if node.rule == "promise" else node.premises
 
 
-def rule_words(node: Theorem) -> str:
-    """What the rule that made a theorem does: the first line of its description."""
-    if node.rule == "promise":
-        return "proved below its name"
-    return (RULES[node.rule].__doc__ or "").strip().splitlines()[0]
-
-
 def every_rule(theorem: Theorem) -> Iterator[str]:
     """The whole proof, a line for each application of a rule, premises first."""
     numbers: dict[int, int] = {}
@@ -105,27 +97,6 @@ def every_rule(theorem: Theorem) -> Iterator[str]:
         fact = f" {dict(node.inputs)['fact'].name}" if node.rule == "apply" else ""
         name = f" «{node.name}»" if node.name else ""
         yield f"{numbers[id(node)]}. {node.rule}{fact}{f' ({used})' if used else ''}{name}: {node.proposition}"
-
-
-@dataclass(frozen=True)
-class Proved(Check):
-    """A theorem of the kernel: it holds if its promises are kept and every rule, applied again, says the same."""
-
-    theorem: Theorem
-
-    def verify(self) -> Evidence:
-        try:
-            return proved([self.theorem])
-        except Refused as why:
-            return Evidence(Method.THEOREM, Verdict.UNDECIDED, "", str(why))
-
-    def mutants(self) -> Iterator[tuple[str, Check]]:
-        from .controls import sample
-
-        yield from sample(self.theorem)
-
-    def formula(self) -> Relational:
-        return relation_of(self.theorem)
 
 
 def relation_of(theorem: Theorem) -> Relational:
@@ -143,6 +114,4 @@ def relation_in(found: Proposition) -> Relational:
     return {"<=": Le, ">=": Ge, "=": Eq}[found.relation](R, found.value, evaluate=False)
 
 
-__all__ = [
-    "Line", "Proved", "every_rule", "outline", "proof_of", "relation_in", "relation_of", "rule_words", "scope_of",
-]  # fmt: skip
+__all__ = ["Line", "every_rule", "outline", "relation_in", "relation_of"]

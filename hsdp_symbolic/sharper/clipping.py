@@ -29,7 +29,7 @@ from ..proof.facts.clipping import (
 )
 from ..proof.facts.regression import SmoothLosses
 from ..proof.kernel import Refused, Theorem, apply, assume, cases, combine
-from ..proof.propositions import AtMost
+from ..proof.propositions import AtMost, Less, Proposition
 from ..proof.search import claimed
 from ..statement import Statement
 from ..symbols import (
@@ -105,8 +105,14 @@ def _value(term: tuple[kernel.Factor, ...]) -> Expr:
     """What a term stands for."""
     found = S.One
     for each in term:
-        found *= each.proposition.right - each.proposition.left if isinstance(each, Theorem) else each
+        found *= _gap(each.proposition) if isinstance(each, Theorem) else each
     return found
+
+
+def _gap(said: Proposition) -> Expr:
+    """What y ≤ z says is not negative: z − y."""
+    assert isinstance(said, AtMost | Less)
+    return said.right - said.left
 
 
 @cache

@@ -16,7 +16,7 @@ from ..proof import kernel
 from ..proof.facts.definitions import RUN
 from ..proof.facts.drift import Drift, drift_end, drift_start, drift_unused, drift_used, gaussian_to_renyi, hide
 from ..proof.kernel import Theorem, apply, cancel, combine, rewrite
-from ..proof.propositions import Descent
+from ..proof.propositions import AtMost, Descent, Less
 from ..proof.search import equal_bound, short
 from ..symbols import S_g, eta, hidden
 
@@ -57,7 +57,8 @@ class Units:
         """The noise of the step hides `shift` ≥ 0 units, which leaves what `left` says is not negative: `after`."""
         size = shift if isinstance(shift, Theorem) else kernel.positive(shift)
         away = maps.proposition.distance  # type: ignore[attr-defined]
-        taken = self.unit * size.proposition.right  # type: ignore[union-attr]
+        assert isinstance(size.proposition, AtMost | Less)
+        taken = self.unit * size.proposition.right
         known = (*self.nonzero, *nonzero)
         room = combine(taken, away, (self.unit, left), nonzero=known)
         not_negative = combine(S.Zero, taken, (self.unit, size), nonzero=known)

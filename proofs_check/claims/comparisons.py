@@ -17,10 +17,10 @@ from hsdp_symbolic.paper.fixed_order import first_term
 from hsdp_symbolic.proof.algebra import close_sums
 from hsdp_symbolic.proof.certificates import Positive
 from hsdp_symbolic.proof.checks import AtPoint, Certificate, Check, Definition, Identity
+from hsdp_symbolic.proof.controls import Proved
 from hsdp_symbolic.proof.kernel import substitute
 from hsdp_symbolic.proof.monotone import LargestTerm, Monotone
 from hsdp_symbolic.proof.search import given
-from hsdp_symbolic.proof.tree import Proved
 from hsdp_symbolic.symbols import (
     ABBREVIATIONS,
     K,

@@ -19,9 +19,9 @@ from hsdp_symbolic.paper.steps import shared_at_most
 from hsdp_symbolic.proof import kernel
 from hsdp_symbolic.proof.certificates import Positive, sign_on
 from hsdp_symbolic.proof.checks import AtPoint, Certificate, Check, Definition, Identity, Induction
+from hsdp_symbolic.proof.controls import Proved
 from hsdp_symbolic.proof.kernel import Theorem
 from hsdp_symbolic.proof.search import given, short
-from hsdp_symbolic.proof.tree import Proved
 from hsdp_symbolic.symbols import (
     ABBREVIATIONS,
     K,

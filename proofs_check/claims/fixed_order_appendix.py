@@ -13,7 +13,7 @@ from hsdp_symbolic.functions.geometric import GeometricSum
 from hsdp_symbolic.paper.descents import ANY, contraction
 from hsdp_symbolic.paper.fixed_order import epochs_split, first_term, half
 from hsdp_symbolic.proof.checks import AtPoint, Certificate, Cited, Identity, Induction, Limit
-from hsdp_symbolic.proof.tree import Proved
+from hsdp_symbolic.proof.controls import Proved
 from hsdp_symbolic.symbols import (
     ABBREVIATIONS,
     V0,

@@ -28,7 +28,7 @@ from hsdp_symbolic import Setting, statement
 from hsdp_symbolic.paper.softmax import gradient_bound, plain_bounds
 from hsdp_symbolic.proof.certificates import Positive, sign_on
 from hsdp_symbolic.proof.checks import AtPoint, Certificate, Cited, Identity
-from hsdp_symbolic.proof.tree import Proved
+from hsdp_symbolic.proof.controls import Proved
 from hsdp_symbolic.symbols import (
     ABBREVIATIONS,
     M_T,

@@ -18,9 +18,9 @@ from hsdp_symbolic.proof import kernel
 from hsdp_symbolic.proof.algebra import close_sums
 from hsdp_symbolic.proof.certificates import Positive
 from hsdp_symbolic.proof.checks import AtPoint, Certificate, Check, Definition, Identity, Induction, Limit
+from hsdp_symbolic.proof.controls import Proved
 from hsdp_symbolic.proof.kernel import Theorem, combine, cut, substitute
 from hsdp_symbolic.proof.search import given
-from hsdp_symbolic.proof.tree import Proved
 from hsdp_symbolic.symbols import (
     ABBREVIATIONS,
     R1,
