@@ -10,8 +10,6 @@ import hashlib
 import platform
 import sys
 import time
-from collections import Counter
-from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -76,8 +74,6 @@ class Memory:
         self.remembered = self.decided = 0
         self._store = Store(fingerprint(), _has_shape)
         self._known: dict[str, dict[str, Any]] = {} if fresh or _edited() else self._store.read()
-        self._untold: set[str] = set()
-        """Labels of derivations with a step that has no key, so that what they amount to is not remembered."""
         self._saved, self._changed = time.monotonic(), False
         if self._store.damaged:
             _say("the file of remembered verdicts is damaged or not ours: ignored")
@@ -103,35 +99,23 @@ class Memory:
             return known
         entry = examine(claim, controls=controls)
         self.decided += 1
-        if not key:
-            self._untold.add(claim.label)
-        else:
+        if key:
             self._known[key] = _plain(entry)
+            if claim.derives:
+                self._known[_theorem(claim.label)] = {"verdict": str(entry.as_printed.verdict)}
             self._changed = True
             if time.monotonic() - self._saved > _PAUSE:
                 self.save()
         return entry
 
-    def conclude(self, entries: Iterable[Entry]) -> None:
-        """Remember the verdict of whole derivations, so that they can be listed without building their steps.
+    def theorem(self, label: str) -> str | None:
+        """The verdict on a statement's theorem, found without building the statement; None if it is not remembered.
 
-        `entries` must have all steps of each derivation of which they have any. What claims a derivation makes follows
-        from the sources, and those are in the fingerprint that every record is signed with.
+        What a statement claims follows from the sources, and those are in the fingerprint that every record is signed
+        with.
         """
-        steps: dict[str, list[str]] = {}
-        for entry in entries:
-            if entry.claim.derives:
-                steps.setdefault(entry.claim.label, []).append(str(entry.as_printed.verdict))
-        for label, verdicts in steps.items():
-            record = {"steps": verdicts}
-            if label not in self._untold and self._known.get(_derivation(label)) != record:
-                self._known[_derivation(label)] = record
-                self._changed = True
-
-    def derivation(self, label: str) -> str | None:
-        """What a derivation amounts to, e.g. `proved (6 proved, 2 cited)`; None if that is not remembered."""
-        known = self._known.get(_derivation(label))
-        return None if known is None else _amounts_to(map(Verdict, known["steps"]))
+        known = self._known.get(_theorem(label))
+        return None if known is None else str(known["verdict"])
 
     def save(self) -> None:
         """Write what is known, unless the sources have been edited since this process loaded them."""
@@ -151,9 +135,9 @@ class Memory:
             _say(f"{self}; `hsdp verify --fresh` decides all again")
 
 
-def _derivation(label: str) -> str:
-    """The key of a whole derivation; no claim has it, since theirs are hashes."""
-    return f"derivation of {label}"
+def _theorem(label: str) -> str:
+    """The key of the verdict on a statement, by its label; no claim has it, since theirs are hashes."""
+    return f"theorem of {label}"
 
 
 def _edited() -> bool:
@@ -199,10 +183,9 @@ def _restore(claim: Claim, known: dict[str, Any], *, controls: bool) -> Entry:
 
 
 def _has_shape(record: object) -> bool:
-    """Whether `record` is, field by field, what `_plain` makes of an entry, or `conclude` of a derivation."""
-    if isinstance(record, dict) and set(record) == {"steps"}:
-        verdicts = record["steps"]
-        return isinstance(verdicts, list) and bool(verdicts) and all(_is_verdict(verdict) for verdict in verdicts)
+    """Whether `record` is, field by field, what `_plain` makes of an entry, or the verdict on a theorem."""
+    if isinstance(record, dict) and set(record) == {"verdict"}:
+        return _is_verdict(record["verdict"])
     return (
         isinstance(record, dict)
         and set(record) == {"printed", "corrected", "control"}
@@ -235,10 +218,3 @@ def _is_control(record: object) -> bool:
         and all(isinstance(survivor, str) for survivor in record["survivors"])
         and len(record["survivors"]) <= record["tried"] <= _MOST_MUTANTS
     )
-
-
-def _amounts_to(verdicts: Iterable[Verdict]) -> str:
-    counted = Counter(verdicts)
-    failing = [verdict for verdict in counted if not verdict.passes]
-    counts = ", ".join(f"{count} {verdict}" for verdict, count in sorted(counted.items()))
-    return f"{failing[0] if failing else 'proved'} ({counts})"

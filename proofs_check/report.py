@@ -33,7 +33,6 @@ def _examine(memory: Memory, label: str | None, *, controls: bool) -> list[Entry
         for number, claim in enumerate(todo, start=1):
             progress(number, len(todo), claim.id)
             entries.append(memory.examine(claim, controls=controls))
-        memory.conclude(entries)
     finally:
         memory.save()
         progress(0, 0, "")

@@ -57,7 +57,7 @@ def _list(arguments: argparse.Namespace) -> int:
     rows = []
     for label in labels():
         about = described(label)
-        verdict = memory.derivation(label) or NOT_VERIFIED
+        verdict = memory.theorem(label) or NOT_VERIFIED
         shown = {name: about[name] for name in ("where", "title", "says", "needs")}
         rows.append({"label": label, "kind": about["kind"], "verdict": verdict, **shown})
     waiting = sum(row["verdict"] == NOT_VERIFIED for row in rows)
@@ -106,7 +106,7 @@ def _show(arguments: argparse.Namespace) -> int:
             print(f"{number:3}. {line['name'] or found.label}: {line['says']}")
             if line["support"]:
                 print(f"     {line['support']}")
-    verdict = "proved now" if fresh else Memory().derivation(found.label)
+    verdict = "proved now" if fresh else Memory().theorem(found.label)
     print(f"\n{verdict or f'as recorded; to prove it now: hsdp show {found.label} --fresh, or hsdp verify'}")
     return 0
 

@@ -32,7 +32,7 @@ LIMITS = {
     ("eval", "thm:strconvexsmooth", *RUN, "--alpha", "15", "--j0", "24"): 4,
     ("eval", "thm:shuffle", *RUN, "--alpha", "15"): 4,
     ("verify", "thm:GD_baseline"): 6,
-    ("audit", "thm:GD_baseline/1"): 6,
+    ("audit", "thm:GD_baseline/theorem"): 6,
     ("audit", "thm:shuffle/bernoulli"): 6,
     ("audit", "D.5/display-3"): 6,
     ("audit", "thm:strconvexsmooth/dropped-factor"): 6,

@@ -177,43 +177,39 @@ class TestPoisoned:
         assert "fails as printed, holds as corrected" in out
 
     def test_list_is_not_deceived(self, folder, capsys):
-        """A verdict on a derivation that was rewritten, or belongs to another one, is not shown."""
+        """A verdict on a theorem that was rewritten, or belongs to another one, is not shown."""
         for refuted, label in ((False, "eps0"), (True, "thm:shuffle")):
-            memory = Memory()
-            step = replace(FALSE if refuted else TRUE, label=label, derives=True)
-            memory.conclude([memory.examine(step, controls=False)])
-            memory.save()
-        assert Memory().derivation("eps0") == "proved (1 proved)"
-        assert Memory().derivation("thm:shuffle") == "refuted (1 refuted)"
+            decide(replace(FALSE if refuted else TRUE, label=label, derives=True))
+        assert Memory().theorem("eps0") == "proved"
+        assert Memory().theorem("thm:shuffle") == "refuted"
         (place,) = folder.glob("remembered-*.json")
         capsys.readouterr()
         honest = place.read_text()
         place.write_text(honest.replace('"refuted"', '"proved"'))
-        assert Memory().derivation("thm:shuffle") is None
+        assert Memory().theorem("thm:shuffle") is None
         assert "2 remembered verdicts were damaged or not ours: ignored" in capsys.readouterr().err
-        place.write_text(honest.replace("derivation of eps0", "derivation of thm:convexsmooth"))
-        assert Memory().derivation("thm:convexsmooth") is None
+        place.write_text(honest.replace("theorem of eps0", "theorem of thm:convexsmooth"))
+        assert Memory().theorem("thm:convexsmooth") is None
         assert "1 remembered verdict was damaged or not ours: ignored" in capsys.readouterr().err
 
-    def test_a_derivation_with_a_step_that_cannot_be_remembered_is_not(self, folder):
-        memory = Memory()
-        untold = replace(claim(Identity(q, sympy.Float("0.1"))), derives=True)
-        memory.conclude([memory.examine(each, controls=False) for each in (replace(TRUE, derives=True), untold)])
-        assert memory.derivation("eps0") is None
+    def test_a_theorem_that_cannot_be_remembered_is_not(self, folder):
+        memory, _ = decide(replace(claim(Identity(q, sympy.Float("0.1"))), derives=True))
+        assert memory.theorem("eps0") is None
 
-    @pytest.mark.parametrize("steps", [[], ["surely"], "proved", [["proved"]], None, [True]])
-    def test_derivations_of_other_shapes_are_refused_even_if_signed(self, folder, capsys, monkeypatch, steps):
-        memory = Memory()
-        memory.conclude([memory.examine(replace(TRUE, derives=True), controls=False)])
-        memory.save()
+    def test_what_is_no_theorem_of_a_statement_does_not_count_as_one(self, folder):
+        assert decide(TRUE)[0].theorem("eps0") is None
+
+    @pytest.mark.parametrize("verdict", [[], ["proved"], "surely", "", None, True])
+    def test_theorems_of_other_shapes_are_refused_even_if_signed(self, folder, capsys, monkeypatch, verdict):
+        decide(replace(TRUE, derives=True))
         (place,) = folder.glob("remembered-*.json")
 
         def change(stored):
-            stored["derivation of eps0"]["record"]["steps"] = steps
+            stored["theorem of eps0"]["record"]["verdict"] = verdict
 
         rewrite(place, change)
         monkeypatch.setattr(store.hmac, "compare_digest", lambda given, right: True)
-        assert Memory().derivation("eps0") is None
+        assert Memory().theorem("eps0") is None
         assert "1 remembered verdict was damaged or not ours: ignored" in capsys.readouterr().err
 
 

@@ -44,7 +44,7 @@ def test_one_claim_is_built_without_the_other_parts():
     assert found.strip() == "['proofs_check.claims.gradient_descent']"
 
 
-@pytest.mark.parametrize("name", ["thm:GD_baseline/1", "thm:shuffle/bernoulli", "D.7/display-21:equality"])
+@pytest.mark.parametrize("name", ["thm:GD_baseline/theorem", "thm:shuffle/bernoulli", "D.7/display-21:equality"])
 def test_every_kind_of_claim_is_found_by_name(name):
     assert claim_named(name).id == name
 
