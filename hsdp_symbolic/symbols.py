@@ -213,7 +213,7 @@ TEX |= {
     epsilon_2: r"\varepsilon_2",
     order: "a",
     start: "t_0",
-    steps: "t",
+    steps: "t_1",
     further: "t'",
     epoch: "k",
     place: "j_0",

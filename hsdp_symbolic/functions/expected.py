@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sympy import Expr, S
 
-from .interface import Binding, Rules, Trend, must_count
+from .interface import Binding, Printer, Rules, Trend, must_count
 
 
 class Expected(Binding):
@@ -30,3 +30,9 @@ class Expected(Binding):
         of, state, hit, miss, *others, at = self.args
         rising = all(rules.along(each, state) is Trend.UP for each in (of, hit, miss))
         return rules.of(at) if rising and not any(map(rules.depends, (of, hit, miss, *others))) else None
+
+    def tex(self, printer: Printer) -> str:
+        """E over `count` draws from `at`, of a function of the state; below it what a draw does to the state."""
+        of, state, hit, miss, rate, count, at = map(printer._print, self.args)
+        draw = rf"{state} \to {hit}\ ({rate}),\ {miss}"
+        return rf"\underset{{{draw}}}{{\mathbb{{E}}^{{{count}}}_{{{state} = {at}}}}}\left[{of}\right]"

@@ -78,7 +78,8 @@ _PAPERS_ORDER = (
 class PaperPrinter(LatexPrinter):
     """SymPy's printer with the paper's notation, in written order; with `sort`, in the paper's order of letters.
 
-    `names` overrides how symbols are written; `values` puts numbers in their place.
+    `names` overrides how symbols are written; `values` puts numbers in their place. A function without LaTeX is an
+    error, unless functions may be written `by_name`, as in proofs.
     """
 
     def __init__(
@@ -89,11 +90,12 @@ class PaperPrinter(LatexPrinter):
         values: Mapping[Symbol, Fraction] | None = None,
         first_epoch: str = r"\varepsilon_0^{%s}(%s)",
         average: str = r"\underset{%s}{Avg}",
+        by_name: bool = False,
     ) -> None:
         super().__init__({"order": "none", "fold_short_frac": False, "long_frac_ratio": None})
         self.sort, self.values = sort, dict(values or {})
         self.names = {**TEX, **(names or {})}
-        self.first_epoch, self.average = first_epoch, average
+        self.first_epoch, self.average, self.by_name = first_epoch, average, by_name
 
     def doprint(self, expr: Expr) -> str:
         """The formula; a function without LaTeX of its own is written as its closed form, if it has one."""
@@ -103,6 +105,9 @@ class PaperPrinter(LatexPrinter):
         return text
 
     def _print(self, expr: Any, **kwargs: Any) -> str:
+        if isinstance(expr, BoundFunction) and self.by_name and not _has_rule(expr):
+            named = rf"\operatorname{{{type(expr).__name__}}}\left({', '.join(map(self._print, expr.args))}\right)"
+            return _raised_text(named, kwargs.get("exp"))
         if isinstance(expr, Basic) and not _has_rule(expr):
             raise UnsupportedNode(
                 f"no LaTeX for the node {type(expr).__name__}; a function of the bounds needs a method `tex`, "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from sympy import Expr
 
@@ -19,7 +20,7 @@ _LONG = 60
 
 def sentence(proposition: Proposition) -> list[tuple[str, bool]]:
     """The words and the formulas of a proposition, in order; True for a formula."""
-    printer, formulas = PaperPrinter(sort=True), list[str]()
+    printer, formulas = PaperPrinter(sort=True, by_name=True), list[str]()
 
     def form(expr: Expr) -> str:
         formulas.append(printer.doprint(expr))
@@ -37,18 +38,22 @@ def told_latex(proposition: Proposition) -> str:
 _SIGNS = {Equal: "=", AtMost: r"\leq", Less: "<"}
 
 
-def with_displays(proposition: Proposition) -> tuple[list[tuple[str, bool]], tuple[str, ...]]:
+def with_displays(
+    proposition: Proposition, shown: Mapping[Expr, Expr] | None = None
+) -> tuple[list[tuple[str, bool]], tuple[str, ...]]:
     """The same, long formulas replaced by names; and rows that say what these stand for.
 
-    A relation between numbers has no words: it is a display.
+    A relation between numbers has no words: it is a display. What is `shown` in another form is printed in that.
     """
-    printer = PaperPrinter(sort=True)
+    printer, shown = PaperPrinter(sort=True, by_name=True), shown or {}
     if isinstance(proposition, Equal | AtMost | Less):
-        return [], tuple(rows(printer, proposition.left, _SIGNS[type(proposition)], proposition.right))
+        left, right = (shown.get(side, side) for side in (proposition.left, proposition.right))
+        return [], tuple(rows(printer, left, _SIGNS[type(proposition)], right))
     named: list[tuple[str, Expr]] = []
     formulas: list[str] = []
 
     def form(expr: Expr) -> str:
+        expr = shown.get(expr, expr)
         tex = printer.doprint(expr)
         if len(tex) > _LONG:
             name = rf"\mathcal{{B}}_{{{len(named) + 1}}}"

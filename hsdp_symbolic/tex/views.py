@@ -118,7 +118,7 @@ def derivation(statement: Printable) -> tuple[list[Block], bool]:
         return [Paragraph((f"The proof of {statement.label} fails: {why}",))], False
     found = []
     for line in statement.proof:
-        told, formula = with_displays(line.theorem.proposition)
+        told, formula = with_displays(line.theorem.proposition, {statement.expr: statement.shown})
         support = f" [{line.support}]" if line.support else ""
         parts = [Maths(text) if is_formula else text for text, is_formula in told]
         found.append(((f"{line.number}. {line.name or statement.label}: ", *parts, support), formula))

@@ -147,7 +147,7 @@ def test_list_shows_kind_verdict_and_place_of_what_was_verified(capsys, monkeypa
     run(capsys, "verify", "thm:GD_baseline")
     _, out, err = run(capsys, "list", "--json")
     rows = {row["label"]: row for row in json.loads(out)}
-    assert rows["thm:GD_baseline"]["verdict"] == "proved (4 proved)"
+    assert rows["thm:GD_baseline"]["verdict"] == "proved"
     assert [row["verdict"] for row in rows.values()].count("not verified yet (hsdp verify)") == len(labels()) - 1
     assert "verdicts are remembered from earlier runs" in err
     assert {row["kind"] for row in rows.values()} >= {"theorem", "lemma", "proposition", "corollary", "baseline"}
@@ -210,7 +210,8 @@ def test_show_prints_every_rule(capsys):
 
 
 def test_show_fails_if_the_proof_does(capsys, monkeypatch):
-    monkeypatch.setattr("hsdp_symbolic.proof.kernel.is_zero", lambda *_: False)
+    monkeypatch.setattr("hsdp_symbolic.proof.kernel.proofs._MADE_AGAIN", {})  # nothing was looked at yet
+    monkeypatch.setattr("hsdp_symbolic.proof.kernel.numbers.is_zero", lambda *_: False)
     code, _, err = run(capsys, "show", "thm:GD_baseline", "--fresh")
     assert code == 2
     assert "its proof fails" in err
@@ -226,7 +227,7 @@ def test_interrupt_is_quiet(capsys, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("proofs_check.cache.Memory.derivation", interrupted)
+    monkeypatch.setattr("proofs_check.cache.Memory.theorem", interrupted)
     code, _, err = run(capsys, "list")
     assert code == 130
     assert err == "hsdp: interrupted\n"
