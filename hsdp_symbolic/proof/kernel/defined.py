@@ -51,7 +51,7 @@ def require_defined(exprs: Iterable[Expr], *theorems: Theorem, known: Sequence[E
     found -= {divisor for part in parts for divisor in _divisors(part)}
     positive_ = [*known, *(right_of(each) - left_of(each) for each in theorems if isinstance(each.proposition, Less))]
     for divisor in found:
-        require(is_nonzero(divisor, positive_), f"{divisor} may be 0: give a theorem that it is not")
+        require(is_nonzero(divisor, positive_), "{} may be 0: give a theorem that it is not", divisor)
 
 
 def _divisors(expr: Basic) -> Iterator[Expr]:
@@ -124,7 +124,7 @@ def restricts(theorem: Theorem, names: set[Symbol]) -> bool:
 
 def refuse_restricted(equality: Theorem, bound: set[Symbol]) -> None:
     """Refuse an equality that holds for some values only of a name that is bound where it is to be used."""
-    require(not restricts(equality, bound), f"one of {bound} is restricted, and bound in what is rewritten")
+    require(not restricts(equality, bound), "one of {} is restricted, and bound in what is rewritten", bound)
 
 
 @lru_cache(maxsize=4096)
