@@ -253,8 +253,8 @@ def next_whole(theorem: Theorem) -> Concluded:
 @rule
 def compare(left: Expr, right: Expr) -> Concluded:
     """left < right or left ≤ right, between numbers, by exact or interval arithmetic."""
-    from ..evaluate.enclosure import enclose
-    from ..evaluate.program import compile_expression
+    from ...evaluate.enclosure import enclose
+    from ...evaluate.program import compile_expression
 
     require(not (left.free_symbols or right.free_symbols), "numbers only")
     require(
@@ -272,7 +272,7 @@ def compare(left: Expr, right: Expr) -> Concluded:
 @rule
 def polynomial(expr: Expr, certificate: tuple[Any, ...]) -> Concluded:
     """0 < expr on the positive orthant, by certificates for numerator and denominator, replayed with integers."""
-    from .positivity import certifies
+    from ..positivity import certifies
 
     require(certifies(expr, certificate), "the certificate does not show that {} is positive", expr)
     return Concluded(Less(S.Zero, expr))
