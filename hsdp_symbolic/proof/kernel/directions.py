@@ -10,8 +10,8 @@ from ...evaluate.trend import PRESUMED_POSITIVE, trend
 from ...functions.interface import BoundFunction, Trend
 from ...symbols import ABBREVIATIONS, CONTRACTIONS, N, alpha, b, m, m_rest, n, sigma, sigma2
 from ..propositions import AtMost, Equal, Less, Proposition
-from ..signs import Sign, seen
-from .defined import is_number, require_defined
+from ..signs import Sign, is_nonzero, seen
+from .defined import divisors_of, is_number, require_defined
 from .theorem import Concluded, Theorem, apart_by, left_of, require, right_of, rule, union
 from .values import in_range, refuse_capture, replacer
 
@@ -87,7 +87,7 @@ def moves(expr: Expr, symbol: Symbol, by: Symbol) -> Concluded:
     """expr ≤ expr(symbol + by), where expr never falls with the symbol; the other way where it never rises.
 
     Abbreviations that depend on the symbol are spelled out, so that they move with it. What `evaluate.trend` presumes,
-    and that these abbreviations are positive, becomes a hypothesis at both ends.
+    and that these abbreviations and what is divided by are positive, becomes a hypothesis at both ends.
     """
     require(by.is_nonnegative and by not in expr.free_symbols, "{} is not a fresh symbol ≥ 0", by)
     require(bool(by.is_integer or not symbol.is_integer), "{} counts, and {} need not be whole", symbol, by)
@@ -101,7 +101,9 @@ def moves(expr: Expr, symbol: Symbol, by: Symbol) -> Concluded:
     require(is_number(here) and is_number(later), "{} need not be real", expr)
     presumed = [*_presumed(expr, symbol), *(Less(S.Zero, each) for each in meanings)]
     spelled = [each.changed(_speller(meanings)) for each in presumed]
-    hypotheses = union([_at([{}, {symbol: symbol + by}], spelled)])
+    ends = _at([{}, {symbol: symbol + by}], spelled)
+    unknown = [each for side in (here, later) for each in divisors_of(side) if not is_nonzero(each, apart_by(ends))]
+    hypotheses = union([ends, (Less(S.Zero, each) for each in unknown)])
     require_defined([here, later], known=apart_by(hypotheses))
     if found in (Trend.UP, Trend.FLAT):
         return Concluded(AtMost(here, later), hypotheses)
