@@ -21,6 +21,8 @@ class Method(StrEnum):
     """Theorems of the kernel (`proof.kernel`): rules, applied again."""
     DEFINITION = "definition"
     """Both sides are one tree: a name or a way of writing, with nothing to prove."""
+    DIRECTIONS = "directions"
+    """Read off an expression and off what its functions say of themselves, of which not everything is proved."""
     POINTS = "points"
     """Exact arithmetic at stated points."""
     SIMULATION = "simulation"

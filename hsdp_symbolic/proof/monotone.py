@@ -8,13 +8,15 @@ from dataclasses import dataclass, replace
 from sympy import Expr, Ge, Le, S, Symbol
 from sympy.core.relational import Relational
 
-from ..functions.interface import Trend
+from ..evaluate.trend import trend
+from ..functions.interface import Trend, functions_in
 from ..functions.log_mean_exp import LogMeanExp
 from ..symbols import more, slack
 from ..symbols import whole as counted
 from . import kernel
 from .algebra import normal_form
 from .checks import Check, FromTheorems, equality
+from .evidence import Evidence, Method, Verdict
 from .kernel import Refused, Theorem
 from .propositions import AtMost, Less
 from .signs import seen
@@ -56,6 +58,18 @@ class Monotone(FromTheorems):
         if low == high or rises != (self.direction is Trend.UP):
             raise Refused(f"rule by rule: {found.proposition}")
         return [_from_the_start(found)]
+
+    def verify(self) -> Evidence:
+        """Proved by the kernel's rule; *consistent* where a function of the bounds says its direction without proof."""
+        words = {type(each).__name__ for each in functions_in(self.expr) if not each.moves_in_proofs}
+        if not words or trend(self.expr, self.symbol) is not self.direction:
+            return super().verify()
+        detail = (
+            f"{self.direction.name} in {self.symbol}, as {', '.join(sorted(words))} says of itself: argued, not proved"
+        )
+        return Evidence(
+            Method.DIRECTIONS, Verdict.CONSISTENT, "wherever its hypotheses hold", f"{told}: argued, not proved"
+        )
 
     def mutants(self) -> Iterator[tuple[str, Check]]:
         yield "the other direction", replace(self, direction=Trend(-self.direction))

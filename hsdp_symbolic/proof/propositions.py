@@ -12,7 +12,7 @@ from enum import Enum
 from functools import cache, lru_cache
 from typing import ClassVar, Self
 
-from sympy import Basic, Eq, Expr, Float, Ge, Gt, I, Lambda, Le, Lt, Or, S, Symbol, srepr
+from sympy import Basic, Eq, Expr, Float, Ge, Gt, I, Integral, Lambda, Le, Lt, Or, S, Symbol, srepr
 from sympy.core.relational import Relational
 
 from ..meaning import Asks, Neighbouring, Quantity, Scheme
@@ -95,7 +95,9 @@ def _is_plain(part: object) -> bool:
 
 @lru_cache(maxsize=1 << 16)
 def is_exact(part: Basic) -> bool:
-    """Whether an expression has no rounded, infinite or imaginary number in it."""
+    """Whether an expression has no rounded, infinite or imaginary number in it; an integral may go to infinity."""
+    if part.has(Integral):
+        part = part.replace(Integral, lambda body, *_: body)
     return not part.has(Float, S.NaN, S.ComplexInfinity, S.Infinity, S.NegativeInfinity, I)
 
 

@@ -12,7 +12,7 @@ from hsdp_symbolic.functions.cyclic_shifts import CyclicShifts
 from hsdp_symbolic.functions.geometric import GeometricSum
 from hsdp_symbolic.functions.log_mean_exp import LogMeanExp
 from hsdp_symbolic.functions.pooled import Pooled
-from hsdp_symbolic.paper.fixed_order import first_term
+from hsdp_symbolic.paper.fixed_order import first_term, last_sums
 from hsdp_symbolic.proof import kernel
 from hsdp_symbolic.proof.checks import Certificate, Check, Definition, Identity, Induction, Limit
 from hsdp_symbolic.proof.kernel import Theorem, combine, substitute
@@ -239,6 +239,7 @@ def _factor() -> list[tuple[str, Check]]:
                 factor,
                 theorem,
                 ((first_term(), power_below(N - m, m < N)),),
+                nonzero=tuple(last_sums()),
             ),
         ),
     ]
@@ -268,6 +269,8 @@ def _shuffled() -> list[tuple[str, Check]]:
                 factor,
                 theorem,
                 ((first_term(), power_below(N - m, m < N)),),
+                (alpha > 1,),
+                nonzero=tuple(last_sums()),
             ),
         ),
     ]

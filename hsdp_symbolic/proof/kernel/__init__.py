@@ -4,15 +4,15 @@ A `Theorem` says: under its hypotheses, and if its facts are true, its propositi
 within their ranges. It cannot be made but by a function of this package that carries `@rule`; each checks what it is
 given and computes what follows, or raises `Refused`. Hypotheses and facts add up by themselves.
 
-To read it: `theorem` (what a theorem is, and what rules have in common), `defined` and `values` (what every rule asks of
-expressions: nothing is divided by 0, no name is captured, values lie in their ranges), then the rules: `hypotheses`,
+To read it: `theorem` (what a theorem is, and what rules have in common), `defined` and `values` (what every rule asks
+of expressions: nothing is divided by 0, no name is captured, values lie in their ranges), then the rules: `hypotheses`,
 `numbers`, `directions`, `calculus`, `for_all`; last `proofs` (promises, and applying every rule again).
 
 What a reader must believe: this package; `signs.py` and `algebra.py`, which see signs and equality (SymPy's expand,
 cancel, factor and derivatives are trusted there); what functions of the bounds say of themselves (closed form, sign,
-direction, defining equations: `functions/`, and `evaluate/trend.py`); the checker of polynomials (`positivity.py`); what
-an integral means (`integrals.py`), and that unknown functions are smooth; the facts (`facts/`), each with its reference.
-Everything else in this room looks for proofs and is believed by nobody: what it finds has to pass here.
+direction, defining equations: `functions/`, and `evaluate/trend.py`); the checker of polynomials (`positivity.py`);
+what an integral means (`integrals.py`), and that unknown functions are smooth; the facts (`facts/`), each with its
+reference. Everything else in this room looks for proofs and is believed by nobody: what it finds has to pass here.
 
 SymPy cancels x/x without asking. So no theorem divides by what is 0 where its hypotheses hold: each rule that brings in
 an expression asks that its divisors are seen not to be 0, or are divisors in a premise already; a hypothesis that

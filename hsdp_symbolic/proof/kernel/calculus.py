@@ -20,10 +20,10 @@ def work_out(expr: Expr, *nonzero: Theorem) -> Concluded:
 
     Factorials and binomials of whole numbers ≥ 0 only; divisors that are not seen not to be 0 need theorems.
     """
-    require(expr.has(Derivative, Integral, factorial, binomial), f"{expr} has nothing in it to work out")
+    require(expr.has(Derivative, Integral, factorial, binomial), "{} has nothing in it to work out", expr)
     for node in expr.atoms(factorial, binomial):
-        require(all(each.is_integer for each in node.args), f"{node}: whole numbers only")
-        require(bool(node.args[0].is_nonnegative), f"{node}: {node.args[0]} may be negative")
+        require(all(each.is_integer for each in node.args), "{}: whole numbers only", node)
+        require(bool(node.args[0].is_nonnegative), "{}: {} may be negative", node, node.args[0])
     found = combsimp(expr) if expr.has(factorial, binomial) else expr
     found = found.doit()
     require_defined([expr, found], *nonzero)
@@ -44,10 +44,10 @@ def tends(expr: Expr, symbol: Symbol, point: Expr) -> Concluded:
 def rises(expr: Expr, symbol: Symbol, slope: Theorem, by: Symbol) -> Concluded:
     """expr ≤ expr(symbol + by), its derivative being at least 0 over the whole range of the symbol."""
     require(slope.proposition == AtMost(S.Zero, Derivative(expr, symbol)), "that is not 0 ≤ its derivative")
-    require(by.is_nonnegative and by not in expr.free_symbols, f"{by} is not a fresh symbol ≥ 0")
-    require(not symbol.is_integer, f"{symbol} counts: there is no derivative")
-    require(all(symbol not in each.free_symbols for each in slope.hypotheses), f"{symbol} is restricted")
-    require(is_smooth(_constants_named(expr, symbol), ()), f"{expr} is not seen to be smooth in {symbol}")
+    require(by.is_nonnegative and by not in expr.free_symbols, "{} is not a fresh symbol ≥ 0", by)
+    require(not symbol.is_integer, "{} counts: there is no derivative", symbol)
+    require(all(symbol not in each.free_symbols for each in slope.hypotheses), "{} is restricted", symbol)
+    require(is_smooth(_constants_named(expr, symbol), ()), "{} is not seen to be smooth in {}", expr, symbol)
     refuse_capture(expr, {symbol: symbol + by})
     later = expr.subs(symbol, symbol + by)
     require_defined([expr, later], slope)
@@ -63,19 +63,19 @@ def _constants_named(expr: Expr, symbol: Symbol) -> Expr:
 @rule
 def under_integral(head: type[Integrated], equality: Theorem, variable: Symbol) -> Concluded:
     """∫ f = ∫ g, from f = g at every point."""
-    require(issubclass(head, Integrated), f"{head} is no integral")
-    require(isinstance(equality.proposition, Equal), f"{equality.proposition} is no equality")
+    require(issubclass(head, Integrated), "{} is no integral", head)
+    require(isinstance(equality.proposition, Equal), "{} is no equality", equality.proposition)
     unsigned = variable.is_real and not (variable.is_nonnegative or variable.is_nonpositive or variable.is_integer)
-    require(bool(unsigned), f"{variable} is not any real number")
+    require(bool(unsigned), "{} is not any real number", variable)
     restricted = [each for each in equality.hypotheses if variable in each.free_symbols]
-    require(not restricted, f"{'; '.join(map(str, restricted))} restricts {variable}")
+    require(not restricted, "{} restricts {}", "; ".join(map(str, restricted)), variable)
     return Concluded(Equal(head(left_of(equality), variable), head(right_of(equality), variable)))
 
 
 @rule
 def linear(integral: Integrated) -> Concluded:
     """∫ (c₁f₁ + … + cₖfₖ) = c₁∫f₁ + … + cₖ∫fₖ, for numbers c that do not depend on the variable."""
-    require(isinstance(integral, Integrated), f"{integral} is no integral")
+    require(isinstance(integral, Integrated), "{} is no integral", integral)
     variable, total = integral.variable, S.Zero
     for term in Add.make_args(integral.integrand):
         constant, rest = term.as_independent(variable, as_Add=False)
@@ -86,12 +86,12 @@ def linear(integral: Integrated) -> Concluded:
 @rule
 def at_zero(theorem: Theorem, symbol: Symbol) -> Concluded:
     """a ≤ b(0), from a ≤ b(x) for every x > 0, b being rational in x, with divisors that are positive at 0 too."""
-    require(isinstance(theorem.proposition, AtMost | Less), f"{theorem.proposition} is no inequality")
+    require(isinstance(theorem.proposition, AtMost | Less), "{} is no inequality", theorem.proposition)
     left, right = left_of(theorem), right_of(theorem)
-    require(bool(symbol.is_positive and not symbol.is_integer), f"{symbol} is not any number > 0")
+    require(bool(symbol.is_positive and not symbol.is_integer), "{} is not any number > 0", symbol)
     restricted = any(symbol in each.free_symbols for each in theorem.hypotheses)
-    require(not restricted and symbol not in left.free_symbols, f"{symbol} is restricted, or on the left")
+    require(not restricted and symbol not in left.free_symbols, "{} is restricted, or on the left", symbol)
     from_zero = right.xreplace({symbol: Dummy(symbol.name, nonnegative=True)})
-    require(bool(right.is_rational_function(symbol)), f"{right} is not rational in {symbol}")
-    require(all(sign(each) is Sign.POSITIVE for each in divisors(from_zero)), f"{right} may divide by 0")
+    require(bool(right.is_rational_function(symbol)), "{} is not rational in {}", right, symbol)
+    require(all(sign(each) is Sign.POSITIVE for each in divisors(from_zero)), "{} may divide by 0", right)
     return Concluded(AtMost(left, right.subs(symbol, 0)))

@@ -42,19 +42,19 @@ from .theorem import Theorem, apart_by, left_of, require, right_of
 def require_defined(exprs: Iterable[Expr], *theorems: Theorem, known: Sequence[Expr] = ()) -> None:
     """Refuse expressions with a divisor that is neither seen not to be 0, nor known so, nor a divisor in a theorem."""
     exprs = tuple(exprs)
-    found = {divisor for expr in exprs for divisor in _divisors(expr)}
+    found = {divisor for expr in exprs for divisor in divisors_of(expr)}
     if not found:
         return
     bound = set[Symbol]().union(*map(varied, exprs))
     theorems = tuple(each for each in theorems if not restricts(each, bound))
     parts = (part for each in theorems for part in each.proposition.expressions() if not part.has(Piecewise))
-    found -= {divisor for part in parts for divisor in _divisors(part)}
+    found -= {divisor for part in parts for divisor in divisors_of(part)}
     positive_ = [*known, *(right_of(each) - left_of(each) for each in theorems if isinstance(each.proposition, Less))]
     for divisor in found:
-        require(is_nonzero(divisor, positive_), f"{divisor} may be 0: give a theorem that it is not")
+        require(is_nonzero(divisor, positive_), "{} may be 0: give a theorem that it is not", divisor)
 
 
-def _divisors(expr: Basic) -> Iterator[Expr]:
+def divisors_of(expr: Basic) -> Iterator[Expr]:
     """`divisors` of what the value depends on, the index of a mean counting from 1 within it."""
     if expr.has(LogMeanExp):
         expr = expr.replace(LogMeanExp, _from_one)
@@ -124,7 +124,7 @@ def restricts(theorem: Theorem, names: set[Symbol]) -> bool:
 
 def refuse_restricted(equality: Theorem, bound: set[Symbol]) -> None:
     """Refuse an equality that holds for some values only of a name that is bound where it is to be used."""
-    require(not restricts(equality, bound), f"one of {bound} is restricted, and bound in what is rewritten")
+    require(not restricts(equality, bound), "one of {} is restricted, and bound in what is rewritten", bound)
 
 
 @lru_cache(maxsize=4096)

@@ -10,8 +10,8 @@ from ...evaluate.trend import PRESUMED_POSITIVE, trend
 from ...functions.interface import BoundFunction, Trend
 from ...symbols import ABBREVIATIONS, CONTRACTIONS, N, alpha, b, m, m_rest, n, sigma, sigma2
 from ..propositions import AtMost, Equal, Less, Proposition
-from ..signs import Sign, seen
-from .defined import is_number, require_defined
+from ..signs import Sign, is_nonzero, seen
+from .defined import divisors_of, is_number, require_defined
 from .theorem import Concluded, Theorem, apart_by, left_of, require, right_of, rule, union
 from .values import in_range, refuse_capture, replacer
 
@@ -23,14 +23,14 @@ def monotone(expr: Expr, symbol: Symbol, theorem: Theorem, *ranges: Theorem) -> 
     The direction is read off the tree (`evaluate.trend`), each abbreviation taken as a letter of its own; what that
     presumes becomes a hypothesis, at a and at b. σ, ⌊n/b⌋ and its halves, which it rewrites, cannot be the symbol.
     """
-    require(symbol not in _REWRITTEN, f"{symbol} is rewritten by the rules for directions")
-    require(symbol != sigma2 or not expr.has(sigma), f"{sigma} is rewritten by {symbol}")
+    require(symbol not in _REWRITTEN, "{} is rewritten by the rules for directions", symbol)
+    require(symbol != sigma2 or not expr.has(sigma), "{} is rewritten by {}", sigma, symbol)
     found = trend(expr, symbol, frozenset(ABBREVIATIONS))
     refuse_capture(expr, {symbol: left_of(theorem)}, {symbol: right_of(theorem)})
     low, high = (expr.subs(symbol, side) for side in (left_of(theorem), right_of(theorem)))
     above = tuple(apart_by(each.proposition for each in ranges))
     numbers = all(is_number(end, positive_=above) for end in (low, high))
-    require(numbers, f"{expr} need not be real")
+    require(numbers, "{} need not be real", expr)
     for side in (left_of(theorem), right_of(theorem)):
         in_range(symbol, side, (theorem, *ranges))
     presumed = _at([{symbol: left_of(theorem)}, {symbol: right_of(theorem)}], _presumed(expr, symbol))
@@ -38,7 +38,7 @@ def monotone(expr: Expr, symbol: Symbol, theorem: Theorem, *ranges: Theorem) -> 
     hypotheses = union([theorem.hypotheses, *(each.hypotheses for each in ranges), presumed])
     if found in (Trend.UP, Trend.FLAT):
         return Concluded(AtMost(low, high), hypotheses)
-    require(found is Trend.DOWN, f"no rule tells how {expr} responds to {symbol}")
+    require(found is Trend.DOWN, "no rule tells how {} responds to {}", expr, symbol)
     return Concluded(AtMost(high, low), hypotheses)
 
 
@@ -54,7 +54,7 @@ def _presumed(expr: Expr, symbol: Symbol) -> list[Proposition]:
     letters = expr.free_symbols | {symbol}
     functions = expr.atoms(BoundFunction)
     others = {type(each).__name__ for each in functions if not each.moves_in_proofs}
-    require(not others, f"{', '.join(sorted(others))}: directions are known under conditions only")
+    require(not others, "{}: directions are known under conditions only", ", ".join(sorted(others)))
     sums = expr.atoms(Add)
     found: list[Proposition] = [Less(S.One, alpha)] if alpha in letters else []
     found += [AtMost(b, n)] if {b, n} <= letters else []
@@ -87,25 +87,27 @@ def moves(expr: Expr, symbol: Symbol, by: Symbol) -> Concluded:
     """expr ≤ expr(symbol + by), where expr never falls with the symbol; the other way where it never rises.
 
     Abbreviations that depend on the symbol are spelled out, so that they move with it. What `evaluate.trend` presumes,
-    and that these abbreviations are positive, becomes a hypothesis at both ends.
+    and that these abbreviations and what is divided by are positive, becomes a hypothesis at both ends.
     """
-    require(by.is_nonnegative and by not in expr.free_symbols, f"{by} is not a fresh symbol ≥ 0")
-    require(bool(by.is_integer or not symbol.is_integer), f"{symbol} counts, and {by} need not be whole")
-    require(symbol not in _REWRITTEN, f"{symbol} is rewritten by the rules for directions")
-    require(symbol != sigma2 or not expr.has(sigma), f"{sigma} is rewritten by {symbol}")
+    require(by.is_nonnegative and by not in expr.free_symbols, "{} is not a fresh symbol ≥ 0", by)
+    require(bool(by.is_integer or not symbol.is_integer), "{} counts, and {} need not be whole", symbol, by)
+    require(symbol not in _REWRITTEN, "{} is rewritten by the rules for directions", symbol)
+    require(symbol != sigma2 or not expr.has(sigma), "{} is rewritten by {}", sigma, symbol)
     found = trend(expr, symbol)
     meanings = _moving(expr, symbol)
     refuse_capture(expr, {symbol: symbol + by}, meanings)
     here = expr.subs(list(meanings.items()))
     later = here.subs(symbol, symbol + by)
-    require(is_number(here) and is_number(later), f"{expr} need not be real")
+    require(is_number(here) and is_number(later), "{} need not be real", expr)
     presumed = [*_presumed(expr, symbol), *(Less(S.Zero, each) for each in meanings)]
     spelled = [each.changed(_speller(meanings)) for each in presumed]
-    hypotheses = union([_at([{}, {symbol: symbol + by}], spelled)])
+    ends = _at([{}, {symbol: symbol + by}], spelled)
+    unknown = [each for side in (here, later) for each in divisors_of(side) if not is_nonzero(each, apart_by(ends))]
+    hypotheses = union([ends, (Less(S.Zero, each) for each in unknown)])
     require_defined([here, later], known=apart_by(hypotheses))
     if found in (Trend.UP, Trend.FLAT):
         return Concluded(AtMost(here, later), hypotheses)
-    require(found is Trend.DOWN, f"no rule tells how {expr} responds to {symbol}")
+    require(found is Trend.DOWN, "no rule tells how {} responds to {}", expr, symbol)
     return Concluded(AtMost(later, here), hypotheses)
 
 

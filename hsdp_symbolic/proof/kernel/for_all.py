@@ -25,7 +25,7 @@ def substitute(theorem: Theorem, put: Mapping[Any, Any], *ranges: Theorem) -> Co
     check_put(put, ranges)
     for where in (theorem.proposition, *theorem.hypotheses):
         touched = put.keys() | free_in(each for each in put.values() if isinstance(each, Basic))
-        require(falling(where).isdisjoint(touched), f"{where}: the symbol that falls stays as it is")
+        require(falling(where).isdisjoint(touched), "{}: the symbol that falls stays as it is", where)
         for part in where.expressions():
             refuse_capture(part, put)
     change = replacer(put)
@@ -47,13 +47,15 @@ def induct(
     The step may also assume start ≤ index and index + 1 ≤ upper; and P(index) for other values of symbols on which
     nothing else depends, since base and step then hold for all their values: `others` say which.
     """
-    require(bool(index.is_integer and index.is_nonnegative), f"{index} does not count")
-    require(has_plain_range(index) and start >= (1 if index.is_positive else 0), f"{index} starts later than {start}")
+    require(bool(index.is_integer and index.is_nonnegative), "{} does not count", index)
+    require(
+        has_plain_range(index) and start >= (1 if index.is_positive else 0), "{} starts later than {}", index, start
+    )
     claim = _claimed(step, index)
     for part in claim.expressions():
         refuse_capture(part, {index: index + 1}, *others)
     at_start = claim.changed(lambda part: part.subs(index, start) if isinstance(part, Basic) else part)
-    require(base.proposition == at_start, f"the base is {base.proposition}, not {at_start}")
+    require(base.proposition == at_start, "the base is {}, not {}", base.proposition, at_start)
     discharged: list[Proposition] = [claim]
     kept: list[Proposition] = []
     lowest = AtMost(Integer(start), index)
@@ -61,20 +63,20 @@ def induct(
     if start > 0:
         kept.append(lowest)
     if upper is not None:
-        require(index not in upper.free_symbols, f"{upper} depends on {index}")
+        require(index not in upper.free_symbols, "{} depends on {}", upper, index)
         discharged.append(AtMost(index + 1, upper))
         kept.append(AtMost(index, upper))
     for put in others:
         for symbol, value in put.items():
-            require(symbol != index and index not in value.free_symbols, f"{value}: not another case of the claim")
+            require(symbol != index and index not in value.free_symbols, "{}: not another case of the claim", value)
             in_range(symbol, value, ())
         discharged.append(claim.changed(replacer(put)))
     rest = [each for each in step.hypotheses if each not in discharged]
     for each in (*rest, *base.hypotheses, *kept[start > 0 :]):
         fixed = {symbol for put in others for symbol in put} & each.free_symbols
-        require(not fixed, f"{each} restricts {fixed}")
+        require(not fixed, "{} restricts {}", each, fixed)
     for each in (*rest, *base.hypotheses):
-        require(index not in each.free_symbols, f"{each} restricts {index}")
+        require(index not in each.free_symbols, "{} restricts {}", each, index)
     return Concluded(claim, union([kept, base.hypotheses, rest]))
 
 
@@ -91,12 +93,12 @@ def _claimed(step: Theorem, index: Symbol) -> Proposition:
 def weaken(theorem: Theorem, comparison: Theorem) -> Concluded:
     """A larger upper bound (or a smaller lower bound) than the one a theorem gives."""
     found = theorem.proposition
-    require(found.value_at is not None, f"{found} bounds nothing")
+    require(found.value_at is not None, "{} bounds nothing", found)
     exact = isinstance(comparison.proposition, Equal)
     ends = (left_of(comparison), right_of(comparison))
     old, new = ends if exact or found.relation == "<=" else ends[::-1]
     require(found.relation != "=" or exact, "an exact value cannot be weakened")
-    require(found.value == old, f"the bound is {found.value}, not {old}")
+    require(found.value == old, "the bound is {}, not {}", found.value, old)
     return Concluded(replace(found, **{found.value_at: new}))  # type: ignore[arg-type]
 
 
@@ -109,9 +111,9 @@ def apply(
     Values lie in the ranges of the symbols they stand for, as is seen or as premises or `ranges` say. What a fact lets
     its premises assume (`under`) may be assumed where `eigen` is spoken of.
     """
-    require(len(premises) == len(fact.premises), f"{fact.name} has {len(fact.premises)} premises")
+    require(len(premises) == len(fact.premises), "{} has {} premises", fact.name, len(fact.premises))
     binding: dict[Any, Any] = dict(put or {})
-    require(binding.keys().isdisjoint(fact.eigen), f"{fact.name} must hold for all {fact.eigen}: put nothing there")
+    require(binding.keys().isdisjoint(fact.eigen), "{} must hold for all {}: put nothing there", fact.name, fact.eigen)
     for template, premise in zip(fact.premises, premises, strict=True):
         _match(template, premise.proposition, binding, fact)
     check_put(binding, (*premises, *ranges), fact.eigen)
@@ -121,7 +123,7 @@ def apply(
     change = replacer(binding)
     for template, premise in zip(fact.premises, premises, strict=True):
         wanted = template.changed(change)
-        require(premise.proposition == wanted, f"{fact.name} asks for: {wanted}; given: {premise.proposition}")
+        require(premise.proposition == wanted, "{} asks for: {}; given: {}", fact.name, wanted, premise.proposition)
     assumed = [each.changed(change) for each in fact.under]
     used = [tuple(each for each in one.hypotheses if not (fact.eigen and each in assumed)) for one in ranges]
     for template, premise in zip(fact.premises, premises, strict=True):
@@ -130,7 +132,7 @@ def apply(
     hypotheses = union(used)
     conclusion = fact.conclusion.changed(change)
     for each in (*hypotheses, conclusion):
-        require(_mentioned(each).isdisjoint(fact.eigen), f"{fact.name}: {each} restricts {fact.eigen}")
+        require(_mentioned(each).isdisjoint(fact.eigen), "{}: {} restricts {}", fact.name, each, fact.eigen)
     return Concluded(conclusion, hypotheses, facts=frozenset([fact]))
 
 
@@ -146,6 +148,6 @@ def _match(template: object, given: object, binding: dict[Any, Any], fact: Fact)
         if template not in fact.eigen:
             binding.setdefault(template, given)
     elif isinstance(template, Term):
-        require(type(template) is type(given), f"{fact.name} asks for: {template}; given: {given}")
+        require(type(template) is type(given), "{} asks for: {}; given: {}", fact.name, template, given)
         for mine, theirs in zip(template.parts(), given.parts(), strict=True):  # type: ignore[attr-defined]
             _match(mine, theirs, binding, fact)

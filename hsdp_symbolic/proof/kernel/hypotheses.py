@@ -22,9 +22,9 @@ def assume(proposition: Proposition) -> Concluded:
 def under(theorem: Theorem, hypotheses: tuple[Proposition, ...]) -> Concluded:
     """The same under these hypotheses, in this order: all it has, and perhaps more."""
     missing = [each for each in theorem.hypotheses if each not in hypotheses]
-    require(not missing, f"it also rests on: {'; '.join(map(str, missing))}")
+    require(not missing, "it also rests on: {}", "; ".join(map(str, missing)))
     added = [each for each in hypotheses if isinstance(each, Abbreviation) and each not in theorem.hypotheses]
-    require(not added, f"definitions are made by `abbreviate`: {'; '.join(map(str, added))}")
+    require(not added, "definitions are made by `abbreviate`: {}", "; ".join(map(str, added)))
     return Concluded(theorem.proposition, hypotheses)
 
 
@@ -46,7 +46,7 @@ def cut(theorem: Theorem, *lemmas: Theorem) -> Concluded:
         proved = [found, AtMost(found.left, found.right)] if isinstance(found, Less) else [found]
         if isinstance(found, Equal):
             proved.append(Abbreviation(found.left, found.right))  # type: ignore[arg-type]
-        require(any(each in theorem.hypotheses for each in proved), f"not among the hypotheses: {found}")
+        require(any(each in theorem.hypotheses for each in proved), "not among the hypotheses: {}", found)
         kept = [each for each in kept if each not in proved]
     return Concluded(theorem.proposition, union([kept, *(each.hypotheses for each in lemmas)]))
 
@@ -54,7 +54,7 @@ def cut(theorem: Theorem, *lemmas: Theorem) -> Concluded:
 @rule
 def abbreviate(symbol: Symbol, *ranges: Theorem) -> Concluded:
     """symbol = what it abbreviates, once that was proved to lie in the symbol's range."""
-    require(symbol in ABBREVIATIONS, f"{symbol} abbreviates nothing")
+    require(symbol in ABBREVIATIONS, "{} abbreviates nothing", symbol)
     meaning = ABBREVIATIONS[symbol]
     in_range(symbol, meaning, ranges)
     definition = Abbreviation(symbol, meaning)
@@ -75,7 +75,7 @@ def cases(first: Theorem, second: Theorem, *ranges: Theorem) -> Concluded:
                     require_defined([one.left, one.right], *ranges)
                     for side in (one.left, one.right):
                         is_real = is_number(side, **signs_of(ranges))
-                        require(is_real, f"{side} need not be real: there may be a third case")
+                        require(is_real, "{} need not be real: there may be a third case", side)
                     used = (each.hypotheses for each in ranges)
                     rest = union([_without(first, one), _without(second, other), *used])
                     return Concluded(first.proposition, rest)
@@ -93,7 +93,7 @@ def each_case(either: Theorem, *proofs: Theorem) -> Concluded:
     wanted = either.proposition.cases  # type: ignore[attr-defined]
     require(len(wanted) == len(proofs), "there must be one proof for each case")
     for case, proof in zip(wanted, proofs, strict=True):
-        require(case in proof.hypotheses, f"no proof under {case}")
+        require(case in proof.hypotheses, "no proof under {}", case)
         hypotheses.append(_without(proof, case))
     return Concluded(conclusion, union(hypotheses))
 

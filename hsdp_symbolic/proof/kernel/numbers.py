@@ -31,7 +31,7 @@ from .theorem import Concluded, Factor, Refused, Theorem, left_of, positive_part
 def positive(expr: Expr) -> Concluded:
     """0 < expr, or 0 ≤ expr, where the sign can be seen."""
     found = seen(expr)
-    require(found is not None, f"the sign of {expr} cannot be seen")
+    require(found is not None, "the sign of {} cannot be seen", expr)
     require_defined([expr])
     return Concluded((Less if found is Sign.POSITIVE else AtMost)(S.Zero, expr))
 
@@ -53,7 +53,7 @@ def _check_equal(left: Expr, right: Expr, nonzero: Sequence[Theorem], by: Sequen
     bound = set[Symbol]().union(*map(varied, sides))
     for each, (short, _) in zip(by, meanings, strict=True):
         is_definition = isinstance(each.proposition, Equal) and isinstance(short, Symbol | BoundFunction)
-        require(is_definition, f"{each.proposition} does not say what a symbol or function is")
+        require(is_definition, "{} does not say what a symbol or function is", each.proposition)
         refuse_restricted(each, bound)
 
     def spelled(expr: Expr) -> Expr:
@@ -76,10 +76,10 @@ def _check_equal(left: Expr, right: Expr, nonzero: Sequence[Theorem], by: Sequen
     }
     left, right = left.xreplace(letters), right.xreplace(letters)
     for divisor in {d for side in (left, right) for d in divisors(side)}:
-        require(is_nonzero(divisor, known), f"{divisor} may be 0: give a theorem that it is not")
+        require(is_nonzero(divisor, known), "{} may be 0: give a theorem that it is not", divisor)
     for side in (left, right):
-        require(not side.has(Float), f"{side} is rounded")
-    require(is_zero(left - right, closes), f"not seen to be equal: {left} and {right}")
+        require(not side.has(Float), "{} is rounded", side)
+    require(is_zero(left - right, closes), "not seen to be equal: {} and {}", left, right)
 
 
 @rule
@@ -119,10 +119,10 @@ def _strict(terms: Iterable[Sequence[Factor]]) -> list[Theorem]:
 def _factor(factor: Factor) -> tuple[Expr, bool]:
     if isinstance(factor, Theorem):
         found = factor.proposition
-        require(isinstance(found, AtMost | Less), f"{found} is no inequality")
+        require(isinstance(found, AtMost | Less), "{} is no inequality", found)
         return found.right - found.left, isinstance(found, Less)  # type: ignore[attr-defined]
     here = seen(factor)
-    require(here is not None, f"the sign of {factor} cannot be seen")
+    require(here is not None, "the sign of {} cannot be seen", factor)
     return factor, here is Sign.POSITIVE
 
 
@@ -130,7 +130,7 @@ def _factor(factor: Factor) -> tuple[Expr, bool]:
 def chain(*theorems: Theorem) -> Concluded:
     """a ≤ c, from a ≤ b, b ≤ c and so on; equalities and strict inequalities too."""
     for one, other in pairwise(theorems):
-        require(right_of(one) == left_of(other), f"{right_of(one)} is not {left_of(other)}")
+        require(right_of(one) == left_of(other), "{} is not {}", right_of(one), left_of(other))
     kinds = [type(each.proposition) for each in theorems]
     kind = Less if Less in kinds else AtMost if AtMost in kinds else Equal
     return Concluded(kind(left_of(theorems[0]), right_of(theorems[-1])))
@@ -140,9 +140,9 @@ def chain(*theorems: Theorem) -> Concluded:
 def squeeze(low: Theorem, high: Theorem) -> Concluded:
     """a = b, from a ≤ b and b ≤ a."""
     for each in (low, high):
-        require(isinstance(each.proposition, AtMost), f"{each.proposition} is not of the form a ≤ b")
+        require(isinstance(each.proposition, AtMost), "{} is not of the form a ≤ b", each.proposition)
     opposite = left_of(low) == right_of(high) and right_of(low) == left_of(high)
-    require(opposite, f"{low.proposition} and {high.proposition} are not opposite")
+    require(opposite, "{} and {} are not opposite", low.proposition, high.proposition)
     return Concluded(Equal(left_of(low), right_of(low)))
 
 
@@ -153,8 +153,8 @@ def branch(expr: Expr, *theorems: Theorem) -> Concluded:
     That is a condition a = b of which a theorem says so; one fails by a theorem a < b or b < a.
     """
     pieces = expr.atoms(Piecewise)
-    require(bool(pieces), f"{expr} distinguishes no cases")
-    require(not expr.has(Derivative, Integral, Lambda), f"{expr} looks at more than one value of its symbols")
+    require(bool(pieces), "{} distinguishes no cases", expr)
+    require(not expr.has(Derivative, Integral, Lambda), "{} looks at more than one value of its symbols", expr)
     for each in theorems:
         refuse_restricted(each, bound_names(expr))
     known = {each.proposition for each in theorems}
@@ -168,11 +168,11 @@ def _case(piece: Piecewise, known: set[Proposition]) -> Expr:
     for value, condition in piece.args:
         if condition == True:  # noqa: E712 — SymPy booleans
             return value
-        require(isinstance(condition, Eq), f"{condition} is no equality")
+        require(isinstance(condition, Eq), "{} is no equality", condition)
         one, other = condition.args
         if known & {Equal(one, other), Equal(other, one)}:
             return value
-        require(bool(known & {Less(one, other), Less(other, one)}), f"nothing says whether {condition}")
+        require(bool(known & {Less(one, other), Less(other, one)}), "nothing says whether {}", condition)
     raise Refused(f"no case of {piece} holds")
 
 
@@ -192,11 +192,11 @@ def swap(theorem: Theorem) -> Concluded:
 @rule
 def rewrite(theorem: Theorem, equality: Theorem) -> Concluded:
     """The same with b in the place of a, wherever a stands, from a = b."""
-    require(isinstance(equality.proposition, Equal), f"{equality.proposition} is no equality")
+    require(isinstance(equality.proposition, Equal), "{} is no equality", equality.proposition)
     old, new = left_of(equality), right_of(equality)
     bound = {name for part in theorem.proposition.expressions() for name in varied(part, old)}
     refuse_restricted(equality, bound | falling(theorem.proposition))
-    require(old not in bound | falling(theorem.proposition), f"{old} is a name there, not a number")
+    require(old not in bound | falling(theorem.proposition), "{} is a name there, not a number", old)
     found = theorem.proposition.changed(lambda part: part.xreplace({old: new}) if isinstance(part, Basic) else part)
     return Concluded(found)
 
@@ -208,16 +208,16 @@ def unfold(node: BoundFunction, place: int, *nonzero: Theorem) -> Concluded:
     No divisor is 0, its logarithms are of positive numbers, its roots of numbers ≥ 0, as is seen or as theorems say.
     """
     for one, other in permutations(node.args, 2):
-        require(bound_names(one).isdisjoint(other.free_symbols), f"{node}: a name has two meanings")
+        require(bound_names(one).isdisjoint(other.free_symbols), "{}: a name has two meanings", node)
     equations = node.definition()
-    require(0 <= place < len(equations), f"{node} has {len(equations)} equations")
+    require(0 <= place < len(equations), "{} has {} equations", node, len(equations))
     left, right = equations[place]
     require_defined([left, right], *nonzero)
     known = [positive_part(each) for each in nonzero]
-    require(has_logarithms(right, known), f"{right}: give a theorem that 0 < what it is the logarithm of")
+    require(has_logarithms(right, known), "{}: give a theorem that 0 < what it is the logarithm of", right)
     for power in right.atoms(Pow):
         real = power.exp.is_integer or sign(power.base) is not None or power.base.is_nonnegative
-        require(bool(real or any(is_zero(power.base - each) for each in known)), f"{power} may not be real")
+        require(bool(real or any(is_zero(power.base - each) for each in known)), "{} may not be real", power)
     return Concluded(Equal(left, right))
 
 
@@ -230,7 +230,7 @@ def greater(theorem: Theorem) -> Concluded:
 @rule
 def floor_at_least(theorem: Theorem) -> Concluded:
     """k ≤ ⌊x⌋, from k ≤ x, for whole k."""
-    require(bool(left_of(theorem).is_integer), f"{left_of(theorem)} is not whole")
+    require(bool(left_of(theorem).is_integer), "{} is not whole", left_of(theorem))
     return Concluded(AtMost(left_of(theorem), floor(right_of(theorem))))
 
 
@@ -238,7 +238,7 @@ def floor_at_least(theorem: Theorem) -> Concluded:
 def floor_at_most(expr: Expr) -> Concluded:
     """⌊x⌋ ≤ x."""
     require_defined([expr])
-    require(is_number(expr), f"{expr} need not be real")
+    require(is_number(expr), "{} need not be real", expr)
     return Concluded(AtMost(floor(expr), expr))
 
 
@@ -253,8 +253,8 @@ def next_whole(theorem: Theorem) -> Concluded:
 @rule
 def compare(left: Expr, right: Expr) -> Concluded:
     """left < right or left ≤ right, between numbers, by exact or interval arithmetic."""
-    from ..evaluate.enclosure import enclose
-    from ..evaluate.program import compile_expression
+    from ...evaluate.enclosure import enclose
+    from ...evaluate.program import compile_expression
 
     require(not (left.free_symbols or right.free_symbols), "numbers only")
     require(
@@ -265,28 +265,28 @@ def compare(left: Expr, right: Expr) -> Concluded:
     if left == right:
         return Concluded(AtMost(left, right))
     gap = enclose(compile_expression(right - left), {}, rtol="1e-6")
-    require(gap.lo > 0, f"not seen: {left} < {right}")
+    require(gap.lo > 0, "not seen: {} < {}", left, right)
     return Concluded(Less(left, right))
 
 
 @rule
 def polynomial(expr: Expr, certificate: tuple[Any, ...]) -> Concluded:
     """0 < expr on the positive orthant, by certificates for numerator and denominator, replayed with integers."""
-    from .positivity import certifies
+    from ..positivity import certifies
 
-    require(certifies(expr, certificate), f"the certificate does not show that {expr} is positive")
+    require(certifies(expr, certificate), "the certificate does not show that {} is positive", expr)
     return Concluded(Less(S.Zero, expr))
 
 
 @rule
 def mean(theorem: Theorem, index: Symbol, count: Expr) -> Concluded:
     """log mean e^a ≤ log mean e^b over index = 1, …, count, from a ≤ b for each of them; equality from equality."""
-    require(bool(count.is_integer and count.is_positive), f"{count} need not be a whole number ≥ 1")
+    require(bool(count.is_integer and count.is_positive), "{} need not be a whole number ≥ 1", count)
     assumed = (AtMost(S.One, index), AtMost(index, count))
     rest = [each for each in theorem.hypotheses if each not in assumed]
     restricted = [each for each in rest if index in each.free_symbols]
-    require(not restricted, f"{'; '.join(map(str, restricted))} restricts {index}")
-    require(index not in count.free_symbols, f"{count} depends on {index}")
+    require(not restricted, "{} restricts {}", "; ".join(map(str, restricted)), index)
+    require(index not in count.free_symbols, "{} depends on {}", count, index)
     left, right = (LogMeanExp(side, index, count) for side in (left_of(theorem), right_of(theorem)))
     return Concluded((Equal if isinstance(theorem.proposition, Equal) else AtMost)(left, right), rest)
 
@@ -294,6 +294,6 @@ def mean(theorem: Theorem, index: Symbol, count: Expr) -> Concluded:
 @rule
 def mean_at_most(theorem: Theorem, index: Symbol, count: Expr) -> Concluded:
     """log mean e^a ≤ b over index = 1, …, count, from a ≤ b for each of them, b not depending on the index."""
-    require(index not in right_of(theorem).free_symbols, f"{right_of(theorem)} depends on {index}")
+    require(index not in right_of(theorem).free_symbols, "{} depends on {}", right_of(theorem), index)
     rest = mean(theorem, index, count).hypotheses
     return Concluded(AtMost(LogMeanExp(left_of(theorem), index, count), right_of(theorem)), rest)

@@ -46,11 +46,11 @@ def proof_of(theorem: Theorem) -> Theorem:
 def _check_kept(theorem: Theorem, found: object) -> None:
     """Refuse what does not keep a promise."""
     what = theorem.name or "a promise"
-    require(type(found) is Theorem, f"{what}: no theorem came out")
+    require(type(found) is Theorem, "{}: no theorem came out", what)
     assert isinstance(found, Theorem)  # what the line before decides, for the type checker
-    require(found.proposition == theorem.proposition, f"{what} says {theorem.proposition}; {found} was proved")
+    require(found.proposition == theorem.proposition, "{} says {}; {} was proved", what, theorem.proposition, found)
     more = [each for each in found.hypotheses if each not in theorem.hypotheses]
-    require(not more, f"{what} also rests on: {'; '.join(map(str, more))}")
+    require(not more, "{} also rests on: {}", what, "; ".join(map(str, more)))
 
 
 def nodes(theorem: Theorem) -> Iterator[Theorem]:
@@ -64,7 +64,7 @@ def nodes(theorem: Theorem) -> Iterator[Theorem]:
             finished.add(id(node))
             yield node
         elif id(node) not in finished:
-            require(id(node) not in entered, f"{node.name or node} is used to prove itself")
+            require(id(node) not in entered, "{} is used to prove itself", node.name or node)
             entered.add(id(node))
             stack.append((node, True))
             below = (proof_of(node),) if node.rule == "promise" else node.premises
@@ -89,7 +89,7 @@ def check_again(node: Theorem) -> None:
     same = again.proposition == node.proposition and again.hypotheses == node.hypotheses
     same = same and again.facts == node.facts and len(again.premises) == len(node.premises)
     same = same and all(map(operator.is_, again.premises, node.premises))
-    require(same, f"{node.name or node.rule} was changed after it was proved")
+    require(same, "{} was changed after it was proved", node.name or node.rule)
 
 
 def replay(node: Theorem, **changes: Any) -> Theorem:

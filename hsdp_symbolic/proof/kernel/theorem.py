@@ -112,20 +112,21 @@ class Concluded:
     facts: frozenset[Fact] = frozenset()
 
 
-def require(holds: object, why: str) -> None:
+def require(holds: object, why: str, *parts: object) -> None:
+    """Raise `Refused` unless it holds; `parts` fill the places in `why`, and are written out only then."""
     if holds is not True:
-        raise Refused(why)
+        raise Refused(why.format(*parts))
 
 
 def _theorem(given: object) -> Theorem:
-    require(type(given) is Theorem, f"{given!r} is no theorem")
+    require(type(given) is Theorem, "{!r} is no theorem", given)
     return given  # type: ignore[return-value]
 
 
 def _expression(given: object) -> Expr:
     if type(given) is int:
         return Integer(given)
-    require(isinstance(given, Expr) and _is_ours(given), f"{given!r} is no expression made of SymPy's and our nodes")
+    require(isinstance(given, Expr) and _is_ours(given), "{!r} is no expression made of SymPy's and our nodes", given)
     return given
 
 
@@ -142,65 +143,65 @@ _PACKAGE = __name__.partition(".")[0]
 
 
 def _symbol(given: object) -> Symbol:
-    require(isinstance(given, Symbol) and _is_ours(given), f"{given!r} is no symbol")
+    require(isinstance(given, Symbol) and _is_ours(given), "{!r} is no symbol", given)
     return given  # type: ignore[return-value]
 
 
 def as_proposition(given: object) -> Proposition:
-    require(isinstance(given, Proposition), f"{given!r} is no proposition")
-    require(all(map(_is_ours, given.expressions())), f"{given} is not made of SymPy's and our nodes")  # type: ignore[attr-defined]
+    require(isinstance(given, Proposition), "{!r} is no proposition", given)
+    require(all(map(_is_ours, given.expressions())), "{} is not made of SymPy's and our nodes", given)  # type: ignore[attr-defined]
     return given  # type: ignore[return-value]
 
 
 def _factors(given: object) -> tuple[Factor, ...]:
-    require(isinstance(given, tuple | list), f"{given!r} is no product: give a tuple of factors")
+    require(isinstance(given, tuple | list), "{!r} is no product: give a tuple of factors", given)
     return tuple(_theorem(each) if isinstance(each, Theorem) else _expression(each) for each in given)  # type: ignore[attr-defined]
 
 
 def _several(kind: Callable[[object], Any]) -> Callable[[object], tuple[Any, ...]]:
     def plain(given: object) -> tuple[Any, ...]:
-        require(isinstance(given, tuple | list), f"{given!r} is no sequence")
+        require(isinstance(given, tuple | list), "{!r} is no sequence", given)
         return tuple(map(kind, given))  # type: ignore[call-overload]
 
     return plain
 
 
 def _values(given: object) -> Mapping[Any, Any]:
-    require(isinstance(given, Mapping), f"{given!r} says nothing of what stands for what")
+    require(isinstance(given, Mapping), "{!r} says nothing of what stands for what", given)
     found = {}
     for key, value in given.items():  # type: ignore[attr-defined]
-        require(isinstance(key, Symbol | UndefinedFunction | Anything), f"{key} stands for nothing")
+        require(isinstance(key, Symbol | UndefinedFunction | Anything), "{} stands for nothing", key)
         if isinstance(key, Symbol):
             found[key] = _expression(value)
         else:
-            require(isinstance(value, Lambda | Term), f"{value!r} cannot stand for {key}")
+            require(isinstance(value, Lambda | Term), "{!r} cannot stand for {}", value, key)
             parts = [value] if isinstance(value, Lambda) else value.expressions()
-            require(all(map(_is_ours, parts)), f"{value} is not made of SymPy's and our nodes")
+            require(all(map(_is_ours, parts)), "{} is not made of SymPy's and our nodes", value)
             found[key] = value
     return MappingProxyType(found)
 
 
 def _exactly(kind: type) -> Callable[[object], Any]:
     def plain(given: object) -> Any:
-        require(type(given) is kind, f"{given!r} is no {kind.__name__}")
+        require(type(given) is kind, "{!r} is no {}", given, kind.__name__)
         return given
 
     return plain
 
 
 def _function(given: object) -> Any:
-    require(isinstance(given, BoundFunction) and _is_ours(given), f"{given!r} is no function of the bounds")
+    require(isinstance(given, BoundFunction) and _is_ours(given), "{!r} is no function of the bounds", given)
     return given
 
 
 def _integral(given: object) -> Any:
-    require(isinstance(given, Integrated) and _is_ours(given), f"{given!r} is no integral")
+    require(isinstance(given, Integrated) and _is_ours(given), "{!r} is no integral", given)
     return given
 
 
 def _kind_of_integral(given: object) -> Any:
-    require(isinstance(given, type) and issubclass(given, Integrated), f"{given!r} is no integral")
-    require(given.__module__.partition(".")[0] == _PACKAGE, f"{given!r} is not ours")  # type: ignore[attr-defined]
+    require(isinstance(given, type) and issubclass(given, Integrated), "{!r} is no integral", given)
+    require(given.__module__.partition(".")[0] == _PACKAGE, "{!r} is not ours", given)  # type: ignore[attr-defined]
     return given
 
 
@@ -208,7 +209,7 @@ def _data(given: object) -> Any:
     """Tuples of plain words and numbers."""
     if isinstance(given, tuple | list):
         return tuple(map(_data, given))
-    require(type(given) in (int, str), f"{given!r} is no plain data")
+    require(type(given) in (int, str), "{!r} is no plain data", given)
     return given
 
 
@@ -316,7 +317,7 @@ def union(parts: Iterable[Iterable[Proposition]]) -> tuple[Proposition, ...]:
 def positive_part(theorem: Theorem) -> Expr:
     """x, for a theorem 0 < x or y < z with x = z − y."""
     found = theorem.proposition
-    require(isinstance(found, Less), f"{found} does not say that something is not 0")
+    require(isinstance(found, Less), "{} does not say that something is not 0", found)
     return found.right - found.left  # type: ignore[attr-defined]
 
 
@@ -333,7 +334,7 @@ def right_of(theorem: Theorem) -> Expr:
 
 
 def _relation(theorem: Theorem) -> Proposition:
-    require(isinstance(theorem.proposition, Equal | AtMost | Less), f"{theorem.proposition} relates no numbers")
+    require(isinstance(theorem.proposition, Equal | AtMost | Less), "{} relates no numbers", theorem.proposition)
     return theorem.proposition
 
 

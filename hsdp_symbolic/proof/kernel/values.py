@@ -42,12 +42,12 @@ def check_put(put: Mapping[Any, Any], ranges: Sequence[Theorem], eigen: Iterable
         if isinstance(symbol, Symbol):
             in_range(symbol, value, ranges)
         elif isinstance(symbol, UndefinedFunction):
-            require(isinstance(value, Lambda), f"{symbol} is a function: give a Lambda")
+            require(isinstance(value, Lambda), "{} is a function: give a Lambda", symbol)
             usable = unrestricted(ranges, put, eigen)
             require_defined([value.expr], *usable)
-            require(_has_range_of(value.expr, symbol, usable), f"values of {symbol} have a range")
+            require(_has_range_of(value.expr, symbol, usable), "values of {} have a range", symbol)
         else:
-            require(isinstance(value, Term) and symbol.admits(value), f"{value} cannot stand for {symbol}")
+            require(isinstance(value, Term) and symbol.admits(value), "{} cannot stand for {}", value, symbol)
 
 
 def unrestricted(ranges: Iterable[Theorem], put: Mapping[Any, Any], eigen: Iterable[Any]) -> list[Theorem]:
@@ -67,9 +67,9 @@ def refuse_capture(part: Basic, *puts: Mapping[Any, Any], ranges: Sequence[Theor
     for put in puts if looked_at else ():
         numbers = {symbol: value for symbol, value in put.items() if isinstance(symbol, Symbol)}
         touched = numbers.keys() | free_in(numbers.values())
-        require(not bound & touched, f"{bound & touched} is the index of a sum or mean in {part}")
+        require(not bound & touched, "{} is the index of a sum or mean in {}", bound & touched, part)
         within = free_in(value for symbol, value in put.items() if isinstance(symbol, UndefinedFunction))
-        require(not looked_at & within, f"{looked_at & within} is not constant in {part}")
+        require(not looked_at & within, "{} is not constant in {}", looked_at & within, part)
         functions = [value for symbol, value in put.items() if isinstance(symbol, UndefinedFunction)]
         smooth = all(is_smooth(value.expr, positive_) for value in functions)
         require(smooth or not part.has(Derivative), "what is differentiated must be smooth")
@@ -155,19 +155,19 @@ def has_plain_range(symbol: Symbol) -> bool:
 
 def in_range(symbol: Symbol, value: Expr, ranges: Sequence[Theorem]) -> None:
     """Refuse unless every assumption made of the symbol holds of the value, which divides by nothing that may be 0."""
-    require(has_plain_range(symbol), f"{symbol} has a range that is not checked: {symbol.assumptions0}")
+    require(has_plain_range(symbol), "{} has a range that is not checked: {}", symbol, symbol.assumptions0)
     require_defined([value], *ranges)
-    require(is_exact(value), f"{value} is rounded, infinite or imaginary")
+    require(is_exact(value), "{} is rounded, infinite or imaginary", value)
     if symbol.is_integer:
-        require(bool(value.is_integer), f"{symbol} is whole, and {value} need not be")
+        require(bool(value.is_integer), "{} is whole, and {} need not be", symbol, value)
     if symbol.is_positive:
-        require(_known(value, ranges, strict=True), f"{symbol} > 0: give a theorem that 0 < {value}")
+        require(_known(value, ranges, strict=True), "{} > 0: give a theorem that 0 < {}", symbol, value)
     elif symbol.is_nonnegative:
-        require(_known(value, ranges, strict=False), f"{symbol} >= 0: give a theorem that 0 <= {value}")
+        require(_known(value, ranges, strict=False), "{} >= 0: give a theorem that 0 <= {}", symbol, value)
     elif symbol.is_real:
         is_bound = any(each.proposition.value_at and each.proposition.value == value for each in ranges)
         known = is_bound or is_number(value, positive_=tuple(apart_by(each.proposition for each in ranges)))
-        require(known or _known(value, ranges, strict=False), f"{symbol} is real, and {value} need not be")
+        require(known or _known(value, ranges, strict=False), "{} is real, and {} need not be", symbol, value)
 
 
 def _known(value: Expr, ranges: Sequence[Theorem], *, strict: bool) -> bool:
