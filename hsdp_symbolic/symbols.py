@@ -9,7 +9,7 @@ nonnegative (an index that starts at 0 but is declared positive gives silently w
 
 from __future__ import annotations
 
-from sympy import Expr, Function, Symbol, floor
+from sympy import Dummy, Expr, Function, Symbol, floor
 from sympy.core.function import AppliedUndef, UndefinedFunction
 
 from .setting.letters import LETTERS
@@ -339,3 +339,8 @@ TEX |= {
 
 # By how much a number that counts grows.
 more = Symbol("more", integer=True, nonnegative=True)
+
+
+def fresh(name: str = "x", **assumptions: bool | None) -> Dummy:
+    """A symbol unlike any other, whatever its name: nothing said of others is said of it."""
+    return Dummy(name, **assumptions)

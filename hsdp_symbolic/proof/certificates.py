@@ -30,7 +30,7 @@ def certificate_of(expr: Expr) -> Certificate | None:
 
     >>> from hsdp_symbolic.symbols import p
     >>> certificate_of(2 + p - p**2 + p**3)
-    ((('power', 3),), (('power', 0),))
+    ((('power', 1),), (('power', 0),))
     """
     found: list[tuple[Proof, ...]] = []
     for part in fraction(cancel(together(expr))):

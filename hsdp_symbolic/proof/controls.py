@@ -16,10 +16,11 @@ from functools import cached_property
 from itertools import islice
 from typing import Any
 
-from sympy import Dummy, Expr, Lambda, Symbol
+from sympy import Expr, Lambda, Symbol
 from sympy.core.relational import Relational
 
 from ..errors import HsdpError
+from ..symbols import fresh
 from .evidence import Check, Evidence, Method, Verdict, proved
 from .kernel import Fact, Refused, Theorem, assume, nodes, promise, proof_of, replay
 from .mutants import mutations
@@ -179,7 +180,7 @@ def _variants(part: object) -> Iterator[tuple[str, object]]:
         for what, other in _changed_terms(part.proposition):
             yield f"a premise with {what}", assume(other)  # type: ignore[arg-type]
     elif isinstance(part, Symbol):
-        yield "another name", Dummy(part.name, **part._assumptions_orig)
+        yield "another name", fresh(part.name, **part._assumptions_orig)
     elif isinstance(part, Expr):
         yield from islice(mutations(part, VARIANTS), VARIANTS)
     elif isinstance(part, Lambda):

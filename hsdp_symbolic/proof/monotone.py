@@ -11,8 +11,7 @@ from sympy.core.relational import Relational
 from ..evaluate.trend import trend
 from ..functions.interface import Trend, functions_in
 from ..functions.log_mean_exp import LogMeanExp
-from ..symbols import more, slack
-from ..symbols import whole as counted
+from ..symbols import more, slack, whole
 from . import kernel
 from .algebra import normal_form
 from .checks import Check, FromTheorems, equality
@@ -64,9 +63,7 @@ class Monotone(FromTheorems):
         words = {type(each).__name__ for each in functions_in(self.expr) if not each.moves_in_proofs}
         if not words or trend(self.expr, self.symbol) is not self.direction:
             return super().verify()
-        detail = (
-            f"{self.direction.name} in {self.symbol}, as {', '.join(sorted(words))} says of itself: argued, not proved"
-        )
+        told = f"{self.direction.name} in {self.symbol}, as {', '.join(sorted(words))} says of itself"
         return Evidence(
             Method.DIRECTIONS, Verdict.CONSISTENT, "wherever its hypotheses hold", f"{told}: argued, not proved"
         )
@@ -94,14 +91,14 @@ class LargestTerm(FromTheorems):
 
     def theorems(self) -> Sequence[Theorem]:
         body, index, count = self.mean.args
-        falls = kernel.moves(body.xreplace({index: counted}), counted, more)
+        falls = kernel.moves(body.xreplace({index: whole}), whole, more)
         from_one = kernel.assume(AtMost(S.One, index))
-        first = kernel.substitute(falls, {counted: S.One, more: index - 1}, from_one)
+        first = kernel.substitute(falls, {whole: S.One, more: index - 1}, from_one)
         largest: Expr = first.proposition.right  # type: ignore[attr-defined]
         if first.proposition.left != body:  # type: ignore[attr-defined]
             raise Refused(f"rule by rule: {falls.proposition}")
-        whole = first if largest == self.value else kernel.chain(first, equality(largest, self.value, self.where))
-        return [kernel.mean_at_most(whole, index, count)]
+        at_most = first if largest == self.value else kernel.chain(first, equality(largest, self.value, self.where))
+        return [kernel.mean_at_most(at_most, index, count)]
 
     def mutants(self) -> Iterator[tuple[str, Check]]:
         body, index, count = self.mean.args

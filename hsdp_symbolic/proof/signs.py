@@ -11,7 +11,6 @@ from functools import lru_cache
 
 from sympy import (
     Add,
-    Dummy,
     Expr,
     Max,
     Mul,
@@ -30,6 +29,7 @@ from sympy.core.function import AppliedUndef
 from sympy.polys.polyerrors import BasePolynomialError
 
 from ..functions.interface import BoundFunction
+from ..symbols import fresh
 from .algebra import is_zero
 
 
@@ -95,7 +95,7 @@ def seen(expr: Expr) -> Sign | None:
         return found
     if not all(sign(divisor) is Sign.POSITIVE for divisor in divisors(expr)):
         return None
-    from_one = {s: 1 + Dummy(s.name, integer=True, nonnegative=True) for s in expr.free_symbols if _counts(s)}
+    from_one = {s: 1 + fresh(s.name, integer=True, nonnegative=True) for s in expr.free_symbols if _counts(s)}
     for tree in (expr, expr.subs(from_one, simultaneous=True)) if from_one else (expr,):
         top, bottom = fraction(cancel(together(tree)))
         above, below = _polynomial(top), _polynomial(bottom)

@@ -5,10 +5,11 @@ With w₁ ≠ w₂ nothing is attained by chance; with w₁ = w₂ the inequalit
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
-from mpmath import inf, mpf, quad
-from sympy import Expr, Float, Integer, Lambda, Rational, Symbol, exp, lambdify, log, pi, sqrt
+import mpmath
+from mpmath import fprod, fsum, inf, mpf, mpmathify, quad
+from sympy import Add, Expr, Float, Integer, Lambda, Mul, Pow, Rational, Symbol, exp, log, pi, sqrt
 from sympy.core.function import UndefinedFunction
 
 from ...symbols import (
@@ -75,10 +76,30 @@ def _number(expr: Expr, laws: Mapping[UndefinedFunction, Lambda], at: Mapping[Sy
     expr = expr.doit().subs(at)
 
     def integrated(node: Integrated) -> Expr:
-        inside = lambdify(node.variable, node.integrand, "mpmath")
-        return Float(quad(lambda x: inside(mpf(x)), [-inf, -3, 0, 3, inf]))
+        return Float(quad(_of_one(node.integrand, node.variable), [-inf, -3, 0, 3, inf]))
 
     return expr.replace(lambda node: isinstance(node, Integrated), integrated).evalf()
+
+
+def _of_one(expr: Expr, variable: Symbol) -> Callable[[mpf], mpf]:
+    """An expression in one letter as a function of mpmath's numbers."""
+    if not expr.has(variable):
+        constant = mpmathify(expr.evalf())
+        return lambda _: constant
+    if expr == variable:
+        return mpf
+    parts = [_of_one(each, variable) for each in expr.args]
+    combine = _COMBINED[expr.func]
+    return lambda x: combine(*(part(x) for part in parts))
+
+
+_COMBINED = {
+    Add: lambda *terms: fsum(terms),
+    Mul: lambda *factors: fprod(factors),
+    Pow: lambda base, exponent: base**exponent,
+    exp: mpmath.exp,
+    log: mpmath.log,
+}
 
 
 def _holds(found: Proposition, laws: Mapping[UndefinedFunction, Lambda], at: Mapping[Symbol, Expr]) -> bool:
