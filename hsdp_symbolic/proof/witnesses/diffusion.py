@@ -87,7 +87,7 @@ def _of_one(expr: Expr, variable: Symbol) -> Callable[[mpf], mpf]:
         constant = mpmathify(expr.evalf())
         return lambda _: constant
     if expr == variable:
-        return mpf
+        return lambda x: x
     parts = [_of_one(each, variable) for each in expr.args]
     combine = _COMBINED[expr.func]
     return lambda x: combine(*(part(x) for part in parts))
