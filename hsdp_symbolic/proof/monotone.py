@@ -64,9 +64,7 @@ class Monotone(FromTheorems):
         words = {type(each).__name__ for each in functions_in(self.expr) if not each.moves_in_proofs}
         if not words or trend(self.expr, self.symbol) is not self.direction:
             return super().verify()
-        detail = (
-            f"{self.direction.name} in {self.symbol}, as {', '.join(sorted(words))} says of itself: argued, not proved"
-        )
+        told = f"{self.direction.name} in {self.symbol}, as {', '.join(sorted(words))} says of itself"
         return Evidence(
             Method.DIRECTIONS, Verdict.CONSISTENT, "wherever its hypotheses hold", f"{told}: argued, not proved"
         )
