@@ -327,7 +327,7 @@ class From(Pair):
     descent: Descent | Anything
     start: Expr
     steps: Expr
-    words = "θ after {steps} steps from step {start}"
+    words = "θ after {steps} updates from step {start}"
 
     @property
     def step(self) -> Expr:
@@ -358,7 +358,7 @@ class Every(Pair):
 
     descent: Descent | Anything
     steps: Expr
-    words = "all iterates of {steps} steps"
+    words = "all iterates of {steps} updates"
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ class Drift(Proposition):
     cost: Expr
     value_at = "cost"
     quantity = Quantity.DIVERGENCE_STEP
-    words = "after {steps} steps a drifted copy is within {distance}, at a cost μ² ≤ {cost}"
+    words = "after {steps} updates a drifted copy is within {distance}, at a cost μ² ≤ {cost}"
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Close(Proposition):
     cost: Expr
     value_at = "cost"
     quantity = Quantity.DIVERGENCE_STEP
-    words = "after {steps} steps and the next maps a drifted copy is within {distance}, at a cost μ² ≤ {cost}"
+    words = "after {steps} updates and the next maps a drifted copy is within {distance}, at a cost μ² ≤ {cost}"
 
 
 @dataclass(frozen=True)

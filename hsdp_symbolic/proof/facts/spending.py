@@ -38,7 +38,7 @@ class Spent(Proposition):
     least: Expr
     value_at = "least"
     relation = ">="
-    words = "after {steps} steps shifts that leave z have spent at least {least} − {price}·z"
+    words = "after {steps} updates shifts that leave z have spent at least {least} − {price}·z"
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class LeastSpent(Proposition):
     least: Expr
     value_at = "least"
     relation = ">="
-    words = "shifts that leave nothing after {steps} steps have spent at least {least}"
+    words = "shifts that leave nothing after {steps} updates have spent at least {least}"
 
 
 nothing_spent = Fact(
