@@ -412,7 +412,7 @@ def bounded() -> Theorem:
         put = {x0: COST, u: _moment(k)}
         here = cut(substitute(most, put, _cost_positive(), not_negative()), so_far)
         inside = left_of(here)
-        found = cut(substitute(grows, {mu_1: inside, y: TOP}, _positive()), here)
+        found = cut(substitute(grows, {mu_1: inside, y: TOP}, _positive(), below_one()), here)
         return chain(kernel.unfold(_moment(k), 1, _positive()), found)
 
     inverse = substitute(kernel.positive(1 / mu), {mu: 1 - q}, combine(S.Zero, 1 - q, (S.One, below_one())))

@@ -124,7 +124,7 @@ def _least_at(rates: tuple[Expr, Expr], rise: Theorem, case: Theorem) -> Theorem
     put = dict(zip((w, z_2), (each.proposition.right for each in positive), strict=True))  # type: ignore[attr-defined]
     found = cut(substitute(_least_in_letters(), put, *positive), _there(rise))
     pooled = rewrite(found, _there(least))
-    return equal_bound(pooled, least_spent(), some_left(), by=[kernel.unfold(least_spent(), 0)])
+    return equal_bound(pooled, least_spent(), some_left(), by=[kernel.unfold(least_spent(), 0, some_left())])
 
 
 @cache
