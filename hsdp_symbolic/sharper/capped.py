@@ -356,7 +356,7 @@ def _positive() -> Theorem:
 
 @cache
 def hit_rises() -> Theorem:
-    """The capped step never falls with u, and never rises faster than u: from u to u + R."""
+    """The capped step never falls with u: from u to u + R, R ≥ 0."""
     further = {u: u + R}
     bound_ = capped_at_most()
     low = substitute(_low(), further)
@@ -372,7 +372,7 @@ def hit_rises() -> Theorem:
 
 @cache
 def hit_slope() -> Theorem:
-    """The capped step at u + R is at most that at u, plus R."""
+    """The capped step never rises faster than u: at u + R it is at most that at u, plus R."""
     further = {u: u + R}
     bound_ = substitute(capped_at_most(), further)
     flat = cut(substitute(bound_, {w1: S.One}), combine(S.One, S.One))

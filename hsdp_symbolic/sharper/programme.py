@@ -7,7 +7,7 @@ where W' belongs to the state after the step.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 
 from sympy import Expr, Integer, Lambda, S, diff, exp, log
@@ -375,6 +375,26 @@ def drawn(way: Rising) -> Theorem:
 RISING, CONVEX = Rising(), Convex()
 
 
+def rises_drawn() -> Theorem:
+    """W never falls with the distance, whatever the number k of further draws."""
+    return drawn(RISING)
+
+
+def rises_reshuffled() -> Theorem:
+    """W never falls with the distance, whatever the number k of further passes in fresh orders."""
+    return reshuffled(RISING)
+
+
+def convex_drawn() -> Theorem:
+    """W is convex in the distance, whatever the number k of further draws."""
+    return drawn(CONVEX)
+
+
+def convex_reshuffled() -> Theorem:
+    """W is convex in the distance, whatever the number k of further passes in fresh orders."""
+    return reshuffled(CONVEX)
+
+
 # --- Longer runs ----------------------------------------------------------------------------------------------------
 
 
@@ -457,13 +477,3 @@ def longer_reshuffled() -> Theorem:
         lambda here: _step_no_less(ANEW, k + 1, j, [used, fresh], [all_used, here]),
     )
     return kernel.named(_at_start(all_fresh), "a longer run costs no less")
-
-
-def relied_on() -> Iterator[tuple[str, Theorem]]:
-    """What brackets of the dynamic programme rely on."""
-    for way in (RISING, CONVEX):
-        yield f"{way.name}: drawn afresh", drawn(way)
-        yield f"{way.name}: reshuffled", reshuffled(way)
-    yield "a longer run costs no less: drawn afresh", longer_drawn()
-    yield "a longer run costs no less: reshuffled", longer_reshuffled()
-    yield "no distance is farther than 1/(1 − q)", farthest()

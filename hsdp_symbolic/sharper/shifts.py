@@ -32,7 +32,6 @@ from ..paper.descents import (
     losses_assumed,
 )
 from ..paper.fixed_order import STEP_COST, at_order, remaining, remaining_positive
-from ..paper.fixed_order import convex as convexsmooth
 from ..paper.mixtures import over_places
 from ..paper.shuffle import SHUFFLED
 from ..proof import kernel
@@ -235,12 +234,6 @@ def convex() -> Statement:
         printed_with=lambda: [remaining_positive()],
         hypotheses=relations,
     )
-
-
-@cache
-def convex_as_in_the_paper() -> Theorem:
-    """The bound of `shift:convex` is that of thm:convexsmooth."""
-    return kernel.named(cancel(convex().expr, convexsmooth().expr, remaining_positive()), "the bound of the paper")
 
 
 @cache
