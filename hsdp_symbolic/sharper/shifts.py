@@ -119,9 +119,11 @@ def _least_at(rates: tuple[Expr, Expr], rise: Theorem, case: Theorem) -> Theorem
     """No shifts spend less than `CyclicShifts`, in one of the two cases; `rise` says that prices do not fall."""
     form = written_out(case)
     least = cancel(_LEAST.subs({w: rates[0], z_2: rates[1]}, simultaneous=True), Pooled(g, D) / x_2, by=[form])
-    positive = [_there(kernel.positive(each)) for each in rates]
-    put = dict(zip((w, z_2), (each.proposition.right for each in positive), strict=True))  # type: ignore[attr-defined]
-    found = cut(substitute(_least_in_letters(), put, *positive), _there(rise))
+    found = _least_in_letters()
+    for price, each in zip((w, z_2), rates, strict=True):  # one by one: comparing a price with the other takes long
+        positive = _there(kernel.positive(each))
+        found = substitute(found, {price: positive.proposition.right}, positive)  # type: ignore[attr-defined]
+    found = cut(found, _there(rise))
     pooled = rewrite(found, _there(least))
     return equal_bound(pooled, least_spent(), some_left(), by=[kernel.unfold(least_spent(), 0, some_left())])
 
