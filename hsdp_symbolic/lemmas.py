@@ -60,7 +60,7 @@ _MEAN = "how `LogMeanExp` is enclosed: its body is a nonnegative mixture of deca
 _BRACKET = "how `ShiftControl` is enclosed: chords lie above W and tangents below"
 _FARTHEST = "how `ShiftControl` is enclosed: where its grids end"
 _LONGER = "how `ShiftControl` is enclosed and bounded over boxes: a longer run costs no less"
-_MINORANT = "`convex_minorant`: no shifts cost less than those along the greatest convex minorant"
+_MINORANT = "`convex_minorant`, step by step: what any shifts must spend, and that those it chooses spend no more"
 _NEVER_ABOVE = "the statement says that it is never above the paper's"
 
 LEMMAS = (

@@ -194,7 +194,7 @@ def cyclic() -> Statement:
         title="Optimal shifts, fixed order",
         where=WHERE,
         says="ε after K epochs over a fixed sequence of batches, for data in batch j0, by the best shifts; exactly "
-        "tight for the first batch, and for the first half of them as K grows.",
+        "tight for the first batch.",
         bounds=r"\varepsilon",
         theorem=claimed(
             Renyi(From(FIXED_ORDER, Integer(0), K * N), alpha, expr),
