@@ -8,12 +8,16 @@ from __future__ import annotations
 import inspect
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from .proof.kernel import Theorem
+
+
+class _Proves(Protocol):
+    """A function that returns a theorem; one about a step is told whether that is a hit."""
+
+    def __call__(self, *hit: int) -> Theorem: ...
 
 
 @dataclass(frozen=True)
@@ -46,9 +50,9 @@ class Lemma:
     def _case(self, hit: str, miss: str) -> str:
         return "" if self.hit is None else hit if self.hit else miss
 
-    def _function(self) -> Callable[..., Theorem]:
+    def _function(self) -> _Proves:
         module, function = self.place.split(":")
-        found: Callable[..., Theorem] = getattr(import_module(f".{module}", __package__), function)
+        found: _Proves = getattr(import_module(f".{module}", __package__), function)
         return found
 
 

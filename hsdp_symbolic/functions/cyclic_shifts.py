@@ -44,8 +44,10 @@ class CyclicShifts(Spelled):
         return 1
 
     def trend(self, rules: Rules) -> Trend | None:
-        """Down with k, as is proved. That it goes up with q and K and down with N is argued and not proved: shifts that
-        do for one run do for a tamer one, cut short where z reaches 0.
+        """Up with q and K, down with N and k.
+
+        `sharper.places` proves the last (`falls_with_place`). The others are argued and not proved: shifts that do for
+        one run do for a tamer one, cut short where z reaches 0.
         """
         contraction, spacing, hits, after = map(rules.of, self.args)
         return agree([contraction, flip(spacing), hits, flip(after)])

@@ -72,9 +72,10 @@ class ShiftControl(Long):
         return 1
 
     def trend(self, rules: Rules) -> Trend | None:
-        """Up with length, as `sharper.programme` proves (`longer_drawn`, `longer_reshuffled`), and with cost, contraction
-        and the rate of independent draws, which is argued and not proved: shifts that do for one run do for one whose
-        hits are fewer or shrink faster, at no higher cost.
+        """Up with length, cost, contraction and the rate of independent draws.
+
+        `sharper.programme` proves the first (`longer_drawn`, `longer_reshuffled`). The others are argued, not proved:
+        shifts that do for one run do, at no higher cost, for one whose hits are fewer or fade faster.
         """
         cost, contraction, rate, batches, epochs = self.args
         if batches != 1 and (rules.depends(rate) or rules.depends(batches)):
