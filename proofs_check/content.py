@@ -15,7 +15,7 @@ from fractions import Fraction
 
 from sympy import Dummy, Expr, Rational, Symbol, Tuple
 from sympy.core.basic import Atom
-from sympy.core.function import AppliedUndef
+from sympy.core.function import AppliedUndef, UndefinedFunction
 from sympy.core.singleton import Singleton
 from sympy.logic.boolalg import Boolean
 
@@ -47,6 +47,8 @@ class _Content:
     def of(self, thing: object) -> object:
         if thing is None or type(thing) in (str, bool, int):
             return [type(thing).__name__, str(thing)]
+        if isinstance(thing, UndefinedFunction):
+            return ["unknown function", thing.__name__, sorted(map(str, thing.default_assumptions.items()))]
         if isinstance(thing, type):
             return ["class", _name(thing)]
         if isinstance(thing, Expr | Boolean | Tuple):

@@ -36,4 +36,4 @@ class Expected(Binding):
         """E over `count` draws from `at`, of a function of the state; below it what a draw does to the state."""
         of, state, hit, miss, rate, count, at = map(printer._print, self.args)
         draw = rf"{state} \to {hit}\ ({rate}),\ {miss}"
-        return rf"\underset{{{draw}}}{{\mathbb{{E}}^{{{count}}}_{{{state} = {at}}}}}\left[{of}\right]"
+        return rf"\underset{{{draw}}}{{\mathrm{{E}}^{{{count}}}_{{{state} = {at}}}}}\left[{of}\right]"

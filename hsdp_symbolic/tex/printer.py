@@ -269,7 +269,7 @@ class PaperPrinter(LatexPrinter):
     def _print_Everywhere(self, expr: Expr, exp: str | None = None) -> str:
         over, variable = expr.args
         text = rf"\left({self._print(over)}\right)" if isinstance(over, Add) else self._print(over)
-        return _raised_text(rf"\int {text} \,d{self._print(variable)}", exp)
+        return _raised_text(rf"\int {text} \thinspace d{self._print(variable)}", exp)
 
     def _print_Coordinatewise(self, expr: Expr, exp: str | None = None) -> str:
         return _raised_text(rf"\sum_{{{self._print(expr.args[1])}}} {self._print_Everywhere(expr)}", exp)

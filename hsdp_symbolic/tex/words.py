@@ -23,8 +23,9 @@ _TEXT = {"“": "``", "”": "''", "’": "'", "‘": "`", "–": "--", "—": "
 }
 _ESCAPED = (
     {c: f"\\ensuremath{{{c}}}" for c in "<>|"}
-    | {c: f"\\{c}" for c in "&%$#_{}"}
+    | {c: f"\\{c}" for c in "&%$#{}"}
     | {
+        "_": r"\_\allowbreak{}",  # names of facts are long
         "~": r"\ensuremath{\sim}",
         "^": r"\textasciicircum{}",
         "\\": r"\textbackslash{}",
