@@ -15,7 +15,6 @@ from sympy import Integer
 import hsdp_symbolic
 from hsdp_symbolic import statements
 from hsdp_symbolic.arithmetic.engines import ENGINES
-from hsdp_symbolic.catalogue import statements
 from hsdp_symbolic.errors import ArgumentError, NotRational, UnsupportedNode
 from hsdp_symbolic.evaluate.boxes import Range, range_of
 from hsdp_symbolic.evaluate.enclosure import enclose, exact
