@@ -10,9 +10,9 @@ from sympy.core.relational import Relational
 
 from hsdp_symbolic.lemmas import LEMMAS, Lemma
 from hsdp_symbolic.proof.checks import undecided
+from hsdp_symbolic.proof.controls import Proved
 from hsdp_symbolic.proof.evidence import Check, Evidence
 from hsdp_symbolic.proof.kernel import Refused
-from hsdp_symbolic.proof.tree import Proved
 
 from ..claim import Claim, Group
 

@@ -15,10 +15,10 @@ from hsdp_symbolic.functions.pooled import Pooled
 from hsdp_symbolic.paper.fixed_order import first_term, last_sums
 from hsdp_symbolic.proof import kernel
 from hsdp_symbolic.proof.checks import Certificate, Check, Definition, Identity, Induction, Limit
+from hsdp_symbolic.proof.controls import Proved
 from hsdp_symbolic.proof.kernel import Theorem, combine, substitute
 from hsdp_symbolic.proof.propositions import AtMost
 from hsdp_symbolic.proof.search import given, induct
-from hsdp_symbolic.proof.tree import Proved
 from hsdp_symbolic.sharper.places import first_batch_attained, first_batch_pools
 from hsdp_symbolic.symbols import (
     K,
