@@ -65,7 +65,8 @@ def falls_with_length() -> Theorem:
 def falls_with_place() -> Theorem:
     """`CyclicShifts` falls with the number of steps from the last use on: the last batch costs most."""
     more = q ** (-2 * whole) / last_squares(q, whole)
-    found = substitute(substitute(falls_with_length(), AT), {gap: more})
+    found = substitute(falls_with_length(), {each: AT[each] for each in (g, D, x_2)})
+    found = substitute(found, {gap: more})
     ends = [CyclicShifts(q, N, K, each) for each in (whole + 1, whole)]
     known = units(q).nonzero
     sides = found.proposition
