@@ -106,7 +106,8 @@ class PaperPrinter(LatexPrinter):
 
     def _print(self, expr: Any, **kwargs: Any) -> str:
         if isinstance(expr, BoundFunction) and self.by_name and not _has_rule(expr):
-            named = rf"\operatorname{{{type(expr).__name__}}}\left({', '.join(map(self._print, expr.args))}\right)"
+            matters = (self._print(each) for place, each in enumerate(expr.args) if place not in expr.for_views)
+            named = rf"\operatorname{{{type(expr).__name__}}}\left({', '.join(matters)}\right)"
             return _raised_text(named, kwargs.get("exp"))
         if isinstance(expr, Basic) and not _has_rule(expr):
             raise UnsupportedNode(
