@@ -99,10 +99,13 @@ class PaperPrinter(LatexPrinter):
 
     def doprint(self, expr: Expr) -> str:
         """The formula; a function without LaTeX of its own is written as its closed form, if it has one."""
-        while closed := {n: n.closed() for n in preorder_traversal(expr) if _is_written_closed(n)}:
+        while closed := {n: n.closed() for n in preorder_traversal(expr) if self._is_written_closed(n)}:
             expr = expr.xreplace(closed)
         text: str = super().doprint(expr)
         return text
+
+    def _is_written_closed(self, node: Basic) -> bool:
+        return _is_written_closed(node) and not (self.by_name and _is_long(node))
 
     def _print(self, expr: Any, **kwargs: Any) -> str:
         if isinstance(expr, BoundFunction) and self.by_name and not _has_rule(expr):
@@ -329,6 +332,11 @@ def _is_written_closed(node: Basic) -> bool:
     """Whether a function has a closed form and no LaTeX of its own."""
     kind = type(node)
     return isinstance(node, BoundFunction) and not _has_rule(node) and kind.closed is not BoundFunction.closed
+
+
+def _is_long(node: BoundFunction) -> bool:
+    """Whether a closed form is so much longer than what it is made of that proofs are easier to read without it."""
+    return bool(node.closed().count_ops() > 10 + sum(each.count_ops() for each in node.args))
 
 
 def _has_rule(node: Basic) -> bool:
