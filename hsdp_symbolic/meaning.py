@@ -130,9 +130,3 @@ class Terms:
     @property
     def words(self) -> tuple[str, ...]:
         return self.asks.words(self.neighbouring), f"{self.released.words}; {self.neighbouring.words}"
-
-
-COMPOSITION = Terms(Neighbouring.REPLACE_ONE, Released.EVERY, Asks.NOTHING)
-BY_CONTRACTION = Terms(Neighbouring.REPLACE_ONE, Released.LAST, Asks.CONTRACTION)
-BY_STRONG_CONVEXITY = Terms(Neighbouring.REPLACE_ONE, Released.LAST, Asks.STRONGLY_CONVEX)
-BY_CONVEXITY = Terms(Neighbouring.REPLACE_ONE, Released.LAST, Asks.CONVEX)

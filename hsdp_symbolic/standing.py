@@ -22,7 +22,8 @@ from .catalogue import statement, statements
 from .errors import HsdpError
 from .files import write_atomically
 from .progress import Ticker
-from .proof.kernel import Refused
+from .proof.facts import all_facts
+from .proof.kernel import Fact, Refused
 from .statement import Statement
 
 RECORD = Path(__file__).with_name("standing.json")
@@ -49,7 +50,10 @@ def digest(found: Statement) -> str:
         str(found.quantity),
         content(found.theorem.proposition),
         *map(content, found.theorem.hypotheses),
+        *(content(each.proposition) for each in found.beside),
         *map(srepr, found.hypotheses),
+        *(found.title, found.where, found.says, found.bounds, srepr(found.shown)),
+        *(f"{srepr(name)}: {srepr(meaning)}" for name, meaning in found.names),
         *(f"{name}: {srepr(beside)}" for name, beside in found.also),
         *found.assumes,
         *found.uses,
@@ -99,6 +103,14 @@ def described(label: str) -> dict[str, Any]:
     return found
 
 
+def _fact(fact: Fact) -> str:
+    """A fingerprint of what a fact says."""
+    from .proof.propositions import content
+
+    said = [fact.name, fact.reference, *map(content, (*fact.premises, fact.conclusion, *fact.under))]
+    return hashlib.sha256("\n".join([*said, str(fact.eigen)]).encode()).hexdigest()[:16]
+
+
 def proof_record(label: str, *, fresh: bool = False) -> dict[str, Any]:
     """What a statement's proof rests on (facts, definitions, hypotheses) and its outline.
 
@@ -130,6 +142,10 @@ def require_standing(found: Statement) -> Statement:
     """`found`, if its proof stands; `ProofFails` if it claims anything other than what was verified."""
     import sympy
 
+    try:
+        found.require_unchanged()
+    except Refused as why:
+        raise ProofFails(found.label, str(why)) from why
     if record()["digests"].get(found.label) == digest(found):
         return found
     if record().get("sympy") == sympy.__version__:
@@ -146,7 +162,7 @@ def verify(found: Statement) -> None:
     ticker.say(f"proving {found.label}")
     try:
         found.verify()
-    except Refused as why:
+    except Exception as why:  # whatever stops a proof, there is none
         raise ProofFails(found.label, f"its proof fails: {why}") from why
     finally:
         ticker.clear()
@@ -164,6 +180,7 @@ def verified() -> dict[str, Any]:
         "digests": {found.label: digest(found) for found in everything},
         "statements": {found.label: _describe(found) for found in everything},
         "proofs": {found.label: _proved(found) for found in everything},
+        "facts": {name: _fact(fact) for name, fact in all_facts().items()},
     }
 
 

@@ -40,6 +40,8 @@ STATEMENT_RTOL = "1e-20"
 """The relative width of an enclosure, unless the statement or the caller says otherwise."""
 ON_A_GRID = Fraction(1, 1000)
 """A relative width that values computed on a grid (by a dynamic programme) reach in reasonable time."""
+_REMEMBERED = ("terms", "functions", "needs", "as_printed", "_program", "_conditions")
+"""What a statement computes once and keeps."""
 _ARGUMENT_NAMES = frozenset(letter.name for letter in ARGUMENTS)
 
 
@@ -79,7 +81,10 @@ class Statement:
     uses: tuple[str, ...] = ()
     """The labels of the statements its derivation rests on."""
     also: tuple[tuple[str, Expr], ...] = ()
-    """Further equations it is printed with: left side as LaTeX, right side."""
+    """Further equations it is printed with: left side as LaTeX, right side. Notation, unless a theorem `beside` it says
+    the same: the value is computed from `expr` alone."""
+    beside: tuple[Theorem, ...] = ()
+    """Further theorems, one for each of the first equations in `also`, which gives its value as it is printed."""
     names: tuple[tuple[Expr, Expr], ...] = ()
     """Names of other bounds that `shown` is written with, each with what it stands for."""
     kind: Kind = "theorem"
@@ -155,12 +160,23 @@ class Statement:
 
     def verify(self) -> int:
         """Prove it, every rule applied again, and that it is printed as meant: the number of rules, or `Refused`."""
-        from .proof.about import fits, terms_of, verified
+        from .proof.about import fits, verified
 
         fits(self.label, self.theorem, self.hypotheses, self.side)
-        if self.terms != terms_of(self.theorem):
-            raise TypeError(f"{self.label} was changed after it was made")
-        return len(verified(self.label, self.theorem)) + len(self.as_printed)
+        self.require_unchanged()
+        rules = sum(len(verified(self.label, each)) for each in (self.theorem, *self.beside))
+        return rules + len(self.as_printed)
+
+    def require_unchanged(self) -> None:
+        """Compute again what is remembered of it; `Refused` where somebody changed that behind its back."""
+        from .proof.about import printed_beside
+        from .proof.kernel import Refused
+
+        kept = {name: vars(self).pop(name) for name in _REMEMBERED if name in vars(self)}
+        for name, value in kept.items():
+            if getattr(self, name) != value:
+                raise Refused(f"{self.label}: {name.strip('_')} was changed after the statement was made")
+        printed_beside(self.label, self.also, self.beside)
 
     @cached_property
     def as_printed(self) -> tuple[Theorem, ...]:

@@ -13,7 +13,7 @@ from IPython.display import Markdown, display
 
 from hsdp_symbolic import HsdpError, Setting, statement
 from hsdp_symbolic.proof import kernel
-from hsdp_symbolic.tex.views import derivation, render
+from hsdp_symbolic.tex.views import WrittenSteps, derivation, render
 
 # %% [markdown]
 # ## The destination
@@ -61,10 +61,19 @@ statement("lem:LSIseq_stronglyconvex")
 
 
 # %%
+shown = set()
+
+
 def watch(found):
-    """The named theorems of a proof, proved now."""
-    blocks, _ = derivation(found)
-    display(Markdown(render(blocks, "markdown")))
+    """The named theorems of a proof, proved now; those shown before are left out."""
+    [block], _ = derivation(found)
+    new = [
+        line
+        for line, theorem in zip(block.steps, found.proof, strict=True)
+        if theorem.name not in shown
+    ]
+    shown.update(theorem.name for theorem in found.proof if theorem.name)
+    display(Markdown(render([WrittenSteps(tuple(new))], "markdown")))
 
 
 watch(statement("lem:LSIseq_stronglyconvex"))

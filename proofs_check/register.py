@@ -1,8 +1,8 @@
 """The register: which claims and notes each part of `proofs_check.claims` makes, so that one is built without the rest.
 
 `python -m proofs_check.register` writes `register.json` from the claims themselves, and a test compares the two.
-What it says of a part is used only as long as the part's source and the catalogue's labels are what it was written for;
-a part that has changed since is built whole.
+What it says of a part is used only as long as the part's source, the catalogue's labels and the names of lemmas are
+what it was written for; a part that has changed since is built whole.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from hsdp_symbolic.catalogue import labels
+from hsdp_symbolic.lemmas import LEMMAS
 
 from .claim import Claim, Group, Note
 
@@ -36,9 +37,10 @@ PARTS = (
     "descent_and_sampling_appendix",
     "comparisons",
     "sharper",
+    "lemmas",
     "simulation",
 )
-"""Modules of `proofs_check.claims`: what the paper says beyond its statements, item by item."""
+"""Modules of `proofs_check.claims`: what the paper says beyond its statements, item by item, and what we rely on."""
 
 
 @dataclass(frozen=True)
@@ -129,9 +131,9 @@ def _recorded(part: str) -> RegisteredPart | None:
 
 
 def _source(part: str) -> str:
-    """A hash of what a part's claims are written in, and of the labels some of them are made for."""
+    """A hash of what a part's claims are written in, and of the labels and lemmas some of them are made for."""
     text = Path(__file__).with_name("claims").joinpath(f"{part}.py").read_text(encoding="utf-8")
-    return hashlib.sha256("\n".join([text, *labels()]).encode()).hexdigest()[:32]
+    return hashlib.sha256("\n".join([text, *labels(), *(lemma.name for lemma in LEMMAS)]).encode()).hexdigest()[:32]
 
 
 def written() -> str:

@@ -371,11 +371,10 @@ def never_bites(clip: Fraction, feature_norm: Fraction) -> bool:
 
 def gradient_bound(feature_norm: Fraction) -> str:
     """The largest norm of an unclipped softmax gradient (beside prop:smooth), in six digits, rounded up."""
-    from ..display import undisplay
     from ..evaluate.enclosure import value_of
     from ..evaluate.program import compile_expression
 
-    ((_, expression),) = standing_statement("prop:smooth").also
-    found = value_of(compile_expression(undisplay(expression)), {"L": feature_norm})
+    (longest,) = standing_statement("prop:smooth").beside
+    found = value_of(compile_expression(longest.proposition.value), {"L": feature_norm})
     nearest = Fraction(f"{float(found.hi):.6g}")
     return f"{float(nearest):.6g}" if never_bites(nearest, feature_norm) else found.decimals(6)[1]

@@ -35,7 +35,10 @@ COMMANDS = {
     "logistic": ("logistic", "the certified epsilon of a regularised logistic regression"),
     "latex": ("latex", "print a statement in LaTeX or Markdown, in the paper's notation"),
     "figures": ("figures", "draw the paper's figures, or new ones, and write the numbers they plot"),
-    "verify": ("evidence", "run every derivation and check; exit 1 if anything is left undecided or wrong"),
+    "verify": (
+        "evidence",
+        "prove every statement, decide every claim; exit 1 if anything is left undecided or wrong",
+    ),
     "audit": (
         "evidence",
         "what is not plainly right in the paper's text; with ID, the whole story of one claim or item",

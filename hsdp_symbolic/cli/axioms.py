@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ArgumentError
@@ -30,6 +31,11 @@ def _axioms(arguments: argparse.Namespace) -> int:
     if arguments.label and arguments.fact:
         raise ArgumentError("fact", arguments.fact, "cannot be combined with a label", "ask for one of the two")
     if arguments.label:
+        from ..proof.facts import all_facts
+
+        if arguments.label in all_facts():
+            remedy = f"hsdp axioms --fact {arguments.label}"
+            raise ArgumentError("LABEL", arguments.label, "a fact, not a statement", remedy)
         return _of_statement(arguments)
     return _of_all(arguments)
 
@@ -64,7 +70,7 @@ def _of_statement(arguments: argparse.Namespace) -> int:
     print("\nHypotheses")
     for each in rests["hypotheses"]:
         print(f"  {each}" + ("   (stated, not needed by the proof)" if each in rests["not needed"] else ""))
-    print("\nTrue by definition: " + ", ".join(rests["definitions"]))
+    print("\nTrue by definition, or elementary: " + ", ".join(rests["definitions"]))
     return 0
 
 
@@ -79,7 +85,9 @@ def _of_all(arguments: argparse.Namespace) -> int:
 
     facts = all_facts()
     if arguments.fact is not None and arguments.fact not in facts:
-        raise ArgumentError("fact", arguments.fact, "no such fact", f"one of {', '.join(sorted(facts))}")
+        close = get_close_matches(arguments.fact, facts, n=3, cutoff=0.4)
+        remedy = f"did you mean {' or '.join(close)}?" if close else "`hsdp axioms` lists them all"
+        raise ArgumentError("fact", arguments.fact, "no such fact", remedy)
     needed: dict[str, list[str]] = {name: [] for name in facts}
     for label in labels():
         rests = proof_record(label, fresh=arguments.fresh)
@@ -98,13 +106,15 @@ def _of_all(arguments: argparse.Namespace) -> int:
         print(facts_latex(chosen, needed))
         return 0
     if not arguments.fact:
-        print(f"The trusted base: {len(cited)} cited facts, {len(definitions)} definitions, and the proof kernel.")
+        told = f"{len(cited)} cited facts, {len(definitions)} definitions and elementary facts, and the proof kernel"
+        print(f"The trusted base: {told}.")
         print("A fact is followed by the statements that fall if it falls.\n")
     for fact in cited:
         _print_fact(fact)
-        print(f"      needed by {len(needed[fact.name])}: {', '.join(needed[fact.name]) or 'nothing'}")
+        labels_ = ", ".join(needed[fact.name]) or "no statement (lemmas of the ledger use it)"
+        print(f"      needed by {len(needed[fact.name])}: {labels_}")
     if definitions:
-        print("\nTrue by definition (what is meant, and nobody's theorem)")
+        print("\nDefinitions and elementary facts, without a reference (--fact NAME: one of them in symbols)")
         for fact in definitions:
             print(f"  {fact.name}: {fact.note}")
     return 0

@@ -28,7 +28,7 @@ def register(command: Command) -> None:
     )
     latex.add_argument("--with-hypotheses", action="store_true", help="also what it assumes, as text ready to paste")
     latex.add_argument(
-        "--derivation", action="store_true", help="also every step of its derivation, with formula and verdict"
+        "--derivation", action="store_true", help="also the named theorems of its proof, and what each rests on"
     )
     latex.add_argument(
         "--values", action="store_true", help="with numbers put in, and the certified value: give the letters below"

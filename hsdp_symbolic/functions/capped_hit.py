@@ -10,9 +10,13 @@ from .interface import Spelled
 
 
 class CappedHit(Spelled):
-    """s + cost up to s = cost·q²/(1 − q²), and (q√s + √(cost·(1 − q²)))² beyond; s + cost for q ≥ 1."""
+    """s + cost up to s = cost·q²/(1 − q²), and (q√s + √(cost·(1 − q²)))² beyond; s + cost for q ≥ 1.
+
+    Only proofs use it.
+    """
 
     nargs = 3  # cost, q, s
+    only_in_proofs = True
 
     def closed(self) -> Expr:
         cost, q, s = self.args

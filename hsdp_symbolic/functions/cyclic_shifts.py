@@ -15,8 +15,7 @@ class CyclicShifts(Spelled):
     """The least Σa² of shifts that undo K hits, N updates apart, the last of them k updates before the end.
 
     A distance z ≥ 0 obeys z ← qz + hit − a and ends at 0. That `closed` is this minimum is proved in `sharper.shifts`
-    (`cyclic_steered`, `cyclic_least`), and that it falls with k in `sharper.places`. It rises with q and K and falls
-    with N, because shifts that do for one run do for a tamer one, cut short where z reaches 0.
+    (`cyclic_steered`, `cyclic_least`), and that it falls with k in `sharper.places` (`falls_with_place`).
     """
 
     nargs = 4  # q, N, K, k
@@ -45,5 +44,10 @@ class CyclicShifts(Spelled):
         return 1
 
     def trend(self, rules: Rules) -> Trend | None:
+        """Up with q and K, down with N and k.
+
+        `sharper.places` proves the last (`falls_with_place`). The others are argued and not proved: shifts that do for
+        one run do for a tamer one, cut short where z reaches 0.
+        """
         contraction, spacing, hits, after = map(rules.of, self.args)
         return agree([contraction, flip(spacing), hits, flip(after)])

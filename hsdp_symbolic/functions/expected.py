@@ -16,6 +16,7 @@ class Expected(Binding):
     """
 
     nargs = 7  # of, state, hit, miss, rate, count, at
+    only_in_proofs = True
 
     def definition(self) -> Sequence[tuple[Expr, Expr]]:
         """No draw, and one draw more, before the others."""

@@ -208,6 +208,8 @@ class BoundFunction(Function):
     """Whether it is computed on a grid, and so known to a few digits only, whatever the precision."""
     moves_in_proofs: ClassVar[bool] = False
     """Whether `sign` and `trend` are right for all arguments (given `presumes`): proofs may go by them."""
+    only_in_proofs: ClassVar[bool] = False
+    """Whether only proofs have it in them, and no bound: it has no views."""
     for_views: ClassVar[tuple[int, ...]] = ()
     """Arguments that views use, and that its value does not depend on: they may be undefined."""
     rank: ClassVar[int] = 0

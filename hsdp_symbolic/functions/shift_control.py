@@ -72,7 +72,11 @@ class ShiftControl(Long):
         return 1
 
     def trend(self, rules: Rules) -> Trend | None:
-        """Up with cost, contraction and length (`sharper.control` proves it) and with the rate of independent draws."""
+        """Up with length, cost, contraction and the rate of independent draws.
+
+        `sharper.programme` proves the first (`longer_drawn`, `longer_reshuffled`). The others are argued, not proved:
+        shifts that do for one run do, at no higher cost, for one whose hits are fewer or fade faster.
+        """
         cost, contraction, rate, batches, epochs = self.args
         if batches != 1 and (rules.depends(rate) or rules.depends(batches)):
             return None  # in a permutation, a record used early is a record not used late
@@ -91,6 +95,7 @@ class Kept(BoundFunction):
     """
 
     nargs = 8  # cost, q, rate, batches, epochs, left, fresh, away
+    only_in_proofs = True
 
     def definition(self) -> Sequence[tuple[Expr, Expr]]:
         *run, _, _, fresh, away = self.args
@@ -109,6 +114,7 @@ class ShiftValue(BoundFunction):
     """
 
     nargs = 8  # cost, q, rate, batches, epochs, left, fresh, away
+    only_in_proofs = True
 
     def _eval_is_real(self) -> bool | None:
         return True if all(arg.is_real for arg in self.args) else None

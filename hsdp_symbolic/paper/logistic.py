@@ -21,6 +21,7 @@ from ..proof.facts.regression import (
     ContractionRate,
     GradientBetween,
     Jacobian,
+    LipschitzLosses,
     NormalisedFirst,
     OnNormalised,
     SmoothLosses,
@@ -41,7 +42,7 @@ from ..proof.facts.regression import (
 )
 from ..proof.kernel import Theorem, apply, assume, cancel, combine, cut, rewrite, substitute
 from ..proof.propositions import AtMost, Descent, From, Renyi, ShuffledOnce
-from ..proof.search import claimed, given, positive_from_one, short
+from ..proof.search import claimed, given, later, positive_from_one, short
 from ..statement import Statement
 from ..symbols import (
     ABBREVIATIONS,
@@ -116,8 +117,7 @@ def smoothness() -> Statement:
 
     def prove() -> Theorem:
         positive, smooth, _ = plain_bounds()
-        found = apply(hessian, positive, smooth, put={factor: SMOOTHNESS, **LETTERS})
-        return kernel.also(found, lipschitz_losses())
+        return apply(hessian, positive, smooth, put={factor: SMOOTHNESS, **LETTERS})
 
     return Statement(
         label="prop:smooth",
@@ -130,6 +130,7 @@ def smoothness() -> Statement:
         theorem=claimed(SmoothLosses(MODEL, SMOOTHNESS), (), (), prove),
         shown=Over(L**2 + 1, 2),
         also=((r"\mathrm{Lip}(\ell_0)", LONGEST),),
+        beside=(later(LipschitzLosses(MODEL, undisplay(LONGEST)), (), lipschitz_losses, "losses are Lipschitz"),),
         hypotheses=(),
         assumes=(FEATURES,),
     )

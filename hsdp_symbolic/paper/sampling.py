@@ -158,13 +158,16 @@ def at_next() -> Theorem:
     return cut(substitute(_written(), put), kernel.unfold(accumulated(k), 1))
 
 
-def grown(smaller: Expr, larger: Expr, below: Theorem) -> Theorem:
-    """p·e^(κρ₀+s) + (1−p)·e^(q²s) never falls with s; `below` says that one e^s is at most the other."""
+def grown(smaller: Expr, larger: Expr, below: Theorem, *nonzero: Theorem) -> Theorem:
+    """p·e^(κρ₀+s) + (1−p)·e^(q²s) never falls with s; `below` says that one e^s is at most the other.
+
+    `nonzero` says that neither divides by 0.
+    """
     put = {mu_1: exp(x_i), moment_2: exp(q**2 * x_i), s: COST, weight: CHANCE, r_miss: q**2}
     found = cut(substitute(_one_step(), put), combine(exp(q**2 * x_i), exp(q**2 * x_i)), *shares())
     left = CHANCE * exp(COST + x_i) + (1 - CHANCE) * exp(q**2 * x_i)
     step = chain(cancel(left, left_of(found)), found)
-    return cut(substitute(step, {x_i: smaller, y: larger}), below)
+    return cut(substitute(step, {x_i: smaller, y: larger}, *nonzero), below)
 
 
 @cache
@@ -195,8 +198,8 @@ def _slope_of() -> tuple[Expr, Expr]:
 def increment_falls() -> Theorem:
     """The increment log(A + (1−p)·e^(−(1−q²)s)) never rises with s."""
     increment, inside = _slope_of()
-    slope = kernel.work_out(Derivative(increment, s_log))
     share, (positive, inverse) = assume(AtMost(rate, S.One)), _inside(inside)
+    slope = kernel.work_out(Derivative(increment, s_log), positive)
     terms = decay * exp(-decay * s_log), share, inverse
     falls = combine(right_of(slope), S.Zero, terms, nonzero=[positive])
     return kernel.named(chain(slope, falls), "the increment falls")
@@ -213,9 +216,9 @@ def _inside(inside: Expr) -> tuple[Theorem, Theorem]:
 def map_rises() -> Theorem:
     """s + increment never falls with s, 1 − q² being at most 1."""
     increment, inside = _slope_of()
-    slope = kernel.work_out(Derivative(s_log + increment, s_log))
     share, part = assume(AtMost(rate, S.One)), assume(AtMost(decay, S.One))
     positive, inverse = _inside(inside)
+    slope = kernel.work_out(Derivative(s_log + increment, s_log), positive)
     terms = (A_hit, inverse), (share, part, exp(-decay * s_log), inverse)
     rises = combine(S.Zero, right_of(slope), *terms, nonzero=[positive])
     return kernel.named(chain(rises, kernel.swap(slope)), "the map rises")
@@ -225,8 +228,8 @@ def map_rises() -> Theorem:
 def map_convex() -> Theorem:
     """s + increment is convex in s."""
     increment, inside = _slope_of()
-    second = kernel.work_out(Derivative(s_log + increment, (s_log, 2)))
     share, (positive, inverse) = assume(AtMost(rate, S.One)), _inside(inside)
+    second = kernel.work_out(Derivative(s_log + increment, (s_log, 2)), positive)
     terms = decay**2 * A_hit * exp(-decay * s_log), share, inverse, inverse
     convex = combine(S.Zero, right_of(second), terms, nonzero=[positive])
     return kernel.named(chain(convex, kernel.swap(second)), "the map is convex")
@@ -235,8 +238,8 @@ def map_convex() -> Theorem:
 @cache
 def slope_at_rest() -> Theorem:
     """Where the increment is 0, the slope of s + increment is 1 − (1 − q²)(1 − A)."""
-    increment, _ = _slope_of()
-    slope = kernel.work_out(Derivative(s_log + increment, s_log))
+    increment, inside = _slope_of()
+    slope = kernel.work_out(Derivative(s_log + increment, s_log), _inside(inside)[0])
     rest = assume(Equal(A_hit, 1 - (1 - rate) * exp(-decay * s_log)))
     value = 1 - decay * (1 - A_hit)
     return kernel.named(chain(slope, cancel(right_of(slope), value, by=[rest])), "the slope at rest")
@@ -314,7 +317,7 @@ def accumulated_stays_below() -> Theorem:
         return AtMost(exp(accumulated(draws)), exp(_ceiling(CHANCE)))
 
     def step(so_far: Theorem) -> Theorem:
-        higher = grown(accumulated(k), _ceiling(CHANCE), so_far)
+        higher = grown(accumulated(k), _ceiling(CHANCE), so_far, _not_always())
         here = kernel.swap(at_next())
         return chain(here, higher, stands_still())
 

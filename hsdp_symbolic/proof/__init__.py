@@ -1,1 +1,1 @@
-"""Derivations: the checks that stand behind their steps, and what decides them."""
+"""Proofs: a small kernel that makes theorems, the facts they rest on, and around it what looks for proofs."""

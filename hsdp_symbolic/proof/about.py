@@ -188,3 +188,12 @@ def _in_case(value: Expr, meant: Expr, case: Theorem, nonzero: Sequence[Theorem]
     ends = first.proposition.right, second.proposition.right  # type: ignore[attr-defined]
     strict = [case] if isinstance(case.proposition, Less) else []
     return chain(first, cancel(*ends, *nonzero, *strict, by=by), swap(second))
+
+
+def printed_beside(label: str, equations: Sequence[tuple[str, Expr]], theorems: Sequence[Theorem]) -> None:
+    """Refuse theorems beside a statement whose values are not those of the equations it is printed with."""
+    if len(theorems) > len(equations):
+        raise Refused(f"{label}: more theorems beside it than equations")
+    for (name, shown), theorem in zip(equations[: len(theorems)], theorems, strict=True):
+        if undisplay(shown) != theorem.proposition.value:
+            raise Refused(f"{label}: it is printed with {name} = {shown}, and proved is {theorem.proposition}")

@@ -356,7 +356,7 @@ def _positive() -> Theorem:
 
 @cache
 def hit_rises() -> Theorem:
-    """The capped step never falls with u, and never rises faster than u: from u to u + R."""
+    """The capped step never falls with u: from u to u + R, R ≥ 0."""
     further = {u: u + R}
     bound_ = capped_at_most()
     low = substitute(_low(), further)
@@ -372,7 +372,7 @@ def hit_rises() -> Theorem:
 
 @cache
 def hit_slope() -> Theorem:
-    """The capped step at u + R is at most that at u, plus R."""
+    """The capped step never rises faster than u: at u + R it is at most that at u, plus R."""
     further = {u: u + R}
     bound_ = substitute(capped_at_most(), further)
     flat = cut(substitute(bound_, {w1: S.One}), combine(S.One, S.One))
@@ -412,7 +412,7 @@ def bounded() -> Theorem:
         put = {x0: COST, u: _moment(k)}
         here = cut(substitute(most, put, _cost_positive(), not_negative()), so_far)
         inside = left_of(here)
-        found = cut(substitute(grows, {mu_1: inside, y: TOP}, _positive()), here)
+        found = cut(substitute(grows, {mu_1: inside, y: TOP}, _positive(), below_one()), here)
         return chain(kernel.unfold(_moment(k), 1, _positive()), found)
 
     inverse = substitute(kernel.positive(1 / mu), {mu: 1 - q}, combine(S.Zero, 1 - q, (S.One, below_one())))

@@ -125,7 +125,6 @@ def by_shifts() -> Statement:
         shown=_SHOWN,
         printed_with=lambda: [below_one()],
         hypotheses=relations,
-        uses=("shift:cyclic", "exact:full_batch"),
     )
 
 
@@ -205,5 +204,5 @@ def by_split() -> Statement:
         shown=_SHOWN,
         printed_with=lambda: [below_one()],
         hypotheses=relations,
-        uses=("shift:gd", "lem:LSIseq_stronglyconvex", "lem:recursive", "exact:full_batch"),
+        uses=("lem:LSIseq_stronglyconvex", "lem:recursive"),
     )

@@ -161,14 +161,6 @@ def shuffled() -> Statement:
 
 
 @cache
-def at_most_shuffle() -> Theorem:
-    """The first term of `shuffle:factor` is at most that of thm:shuffle; the rest is the same."""
-    common = first_term()
-    found = combine(q ** (2 * (N - m)) * common, common, (common, decay_below_one()))
-    return kernel.named(found, "never above thm:shuffle")
-
-
-@cache
 def larger_split_for_two_epochs() -> Theorem:
     """For K = 2 the first term is αρ₀·x^(N−1)/Σ_(s<m) x^s, x = q²: it falls with m ≥ 1, so m = N is best."""
     x = q**2

@@ -76,8 +76,8 @@ def shifted_step() -> Statement:
         label="shift:pattern",
         title="The price of a shift",
         where=WHERE,
-        says="What one step adds to ε for hiding a distance; `functions.convex_minorant` finds the best ones, given "
-        "all hits.",
+        says="What one step adds to ε for hiding a distance; `functions.convex_minorant` chooses what each step hides, "
+        "given all hits.",
         bounds=r"\varepsilon_{t+1} - \varepsilon_t",
         theorem=claimed(
             Added(From(ANY, S.Zero, i + 1), alpha, away, left, cost(removed)), relations, by_contraction(ANY), prove

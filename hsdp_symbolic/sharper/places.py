@@ -154,7 +154,7 @@ def first_batch_attained() -> Theorem:
     letters = cancel(alpha * rho0 * Pooled(g, D) / x_2, alpha * rho0 * H_1**2 / H_2, by=[form, *names])
     here = {whole: N}
     put = {symbol: value.subs(here) for symbol, value in AT.items() if symbol in (g, D, x_2)}
-    rise, length = (kernel.swap(substitute(each, here)) for each in (chord_rise(), chord_length()))
+    rise, length = kernel.swap(chord_rise()), kernel.swap(substitute(chord_length(), here))
     put |= {H_1: rise.proposition.left, H_2: length.proposition.left}  # type: ignore[attr-defined]
     found = cut(substitute(letters, put), first_batch_pools(), rise, length)
     ends = [cyclic().expr.subs(j0, 0), fixed_order().expr.subs(j0, 0)]

@@ -7,7 +7,7 @@ where W' belongs to the state after the step.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 
 from sympy import Expr, Integer, Lambda, S, diff, exp, log
@@ -269,6 +269,11 @@ def _chances(control: Control, left: Expr) -> tuple[Theorem, Theorem]:
     return (kernel.positive(CHANCE), shares()[1]) if control is AFRESH else chances(left)
 
 
+def _if_missed(control: Control, missed: ShiftValue, left: Expr) -> Theorem:
+    """What W is one step before, in a pass that has not used the record: some records are left."""
+    return kernel.unfold(missed, 2, *([] if control is AFRESH else [room(left)]))
+
+
 def _step(way: Rising, control: Control, epochs: Expr, left: Expr, later: tuple[Later, Later], fresh: bool) -> Theorem:
     """What holds of W one step before it holds after a hit (or in a pass that has used the record) and after a miss."""
     value = control.value(epochs, left, Integer(0), z)
@@ -277,7 +282,7 @@ def _step(way: Rising, control: Control, epochs: Expr, left: Expr, later: tuple[
         found = way.choice(control, value, later[0], S.Zero)
     else:
         missed = control.value(epochs, left, Integer(1), z)
-        meaning = kernel.unfold(missed, 2, *([] if control is AFRESH else [room(left)]))
+        meaning = _if_missed(control, missed, left)
         weights = _chances(control, left)
         parts = way.choice(control, value, later[0], S.One), way.choice(control, missed, later[1], S.Zero)
         found = way.mixture(meaning.proposition.left.chance, weights, *parts)  # type: ignore[attr-defined]
@@ -300,6 +305,7 @@ def _claim(way: Rising, control: Control, epochs: Expr, left: Expr, fresh: int) 
     return way.kind(*control.value(epochs, left, Integer(fresh), z).args[:-1])
 
 
+@cache
 def _next_pass(way: Rising, control: Control, before: Theorem, fresh: int) -> Theorem:
     """At the end of a pass W is what it is at the start of the next."""
     value = control.value(before.proposition.epochs, Integer(0), Integer(fresh), z)  # type: ignore[attr-defined]
@@ -312,6 +318,7 @@ def _next_pass(way: Rising, control: Control, before: Theorem, fresh: int) -> Th
     return apply(way.fact, way.read(found, meaning), put=dict(zip(_NAMES, names, strict=True)))
 
 
+@cache
 def _pass(way: Rising, epochs: Expr, used: Theorem | None, fresh: Theorem | None) -> tuple[Theorem, Theorem]:
     """What holds of W with j ≥ 1 batches of a pass to come, the record used or not, from what holds at its end."""
     one = assume(AtMost(S.One, j))
@@ -339,6 +346,7 @@ def _at_start(fresh: Theorem) -> Theorem:
     return cut(substitute(fresh, {j: N}), combine(S.One, N, (N - 1,)))
 
 
+@cache
 def reshuffled(way: Rising) -> Theorem:
     """What holds of W with k passes after this one, each in a fresh order."""
 
@@ -350,6 +358,7 @@ def reshuffled(way: Rising) -> Theorem:
     return kernel.named(found, way.name)
 
 
+@cache
 def drawn(way: Rising) -> Theorem:
     """What holds of W with k draws after this one."""
 
@@ -364,6 +373,26 @@ def drawn(way: Rising) -> Theorem:
 
 
 RISING, CONVEX = Rising(), Convex()
+
+
+def rises_drawn() -> Theorem:
+    """W never falls with the distance, whatever the number k of further draws."""
+    return drawn(RISING)
+
+
+def rises_reshuffled() -> Theorem:
+    """W never falls with the distance, whatever the number k of further passes in fresh orders."""
+    return reshuffled(RISING)
+
+
+def convex_drawn() -> Theorem:
+    """W is convex in the distance, whatever the number k of further draws."""
+    return drawn(CONVEX)
+
+
+def convex_reshuffled() -> Theorem:
+    """W is convex in the distance, whatever the number k of further passes in fresh orders."""
+    return reshuffled(CONVEX)
 
 
 # --- Longer runs ----------------------------------------------------------------------------------------------------
@@ -395,13 +424,14 @@ def _step_no_less(
     if len(rises) == 1:
         found = _no_less(states[0], S.Zero, rises[0], so_far[0])
         return chain(found, kernel.swap(substitute(kernel.unfold(states[0], 3), {z: S.Zero})))
-    meaning = substitute(kernel.unfold(states[1], 2), {z: S.Zero})
+    meaning = substitute(_if_missed(control, states[1], left), {z: S.Zero})
     parts = zip(states, (S.One, S.Zero), rises, so_far, strict=True)
     ends = [_no_less(state, away, up, low) for state, away, up, low in parts]
     low = ends[0].proposition.left  # type: ignore[attr-defined]
     weights = _chances(control, left)
     mixed = RISING.mixture(meaning.proposition.left.chance, weights, *ends)  # type: ignore[attr-defined]
-    alone = substitute(cancel(x_i, LogMix(Y, x_i, x_i)), {x_i: low, Y: meaning.proposition.left.chance})  # type: ignore[attr-defined]
+    put = {x_i: low, Y: meaning.proposition.left.chance}  # type: ignore[attr-defined]
+    alone = substitute(cancel(x_i, LogMix(Y, x_i, x_i)), put, *weights)
     return chain(alone, mixed, kernel.swap(meaning))
 
 
@@ -447,13 +477,3 @@ def longer_reshuffled() -> Theorem:
         lambda here: _step_no_less(ANEW, k + 1, j, [used, fresh], [all_used, here]),
     )
     return kernel.named(_at_start(all_fresh), "a longer run costs no less")
-
-
-def relied_on() -> Iterator[tuple[str, Theorem]]:
-    """What brackets of the dynamic programme rely on."""
-    for way in (RISING, CONVEX):
-        yield f"{way.name}: drawn afresh", drawn(way)
-        yield f"{way.name}: reshuffled", reshuffled(way)
-    yield "a longer run costs no less: drawn afresh", longer_drawn()
-    yield "a longer run costs no less: reshuffled", longer_reshuffled()
-    yield "no distance is farther than 1/(1 − q)", farthest()

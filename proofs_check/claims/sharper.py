@@ -15,9 +15,11 @@ from hsdp_symbolic.functions.pooled import Pooled
 from hsdp_symbolic.paper.fixed_order import first_term, last_sums
 from hsdp_symbolic.proof import kernel
 from hsdp_symbolic.proof.checks import Certificate, Check, Definition, Identity, Induction, Limit
+from hsdp_symbolic.proof.controls import Proved
 from hsdp_symbolic.proof.kernel import Theorem, combine, substitute
 from hsdp_symbolic.proof.propositions import AtMost
 from hsdp_symbolic.proof.search import given, induct
+from hsdp_symbolic.sharper.places import first_batch_attained, first_batch_pools
 from hsdp_symbolic.symbols import (
     K,
     K_minus_1,
@@ -78,16 +80,11 @@ def _tight() -> list[tuple[str, Check]]:
     return [
         (
             "for the first batch (j0 = 0, so j = N; n/b = 1 included) the edges pool, for every K",
-            Certificate(
-                Integer(1),
-                ratio.subs(j, N),
-                ((1 / (q**N + q ** (N * K)), BELOW_ONE, GeometricSum(q, N * K)),),
-                (BELOW_ONE,),
-            ),
+            Proved(first_batch_pools()),
         ),
         (
             "and the bound is the exact divergence of the quadratic loss, for all parameters",
-            Identity(exact.subs(j0, 0), pooled.subs(j, N), nonzero=closed),
+            Proved(first_batch_attained()),
         ),
         (
             "for other batches, where the edges pool, it exceeds the exact divergence by this factor",

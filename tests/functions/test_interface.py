@@ -213,10 +213,16 @@ def test_every_function_says_which_way_it_goes_or_has_a_closed_form():
         and kind.__module__ != BoundFunction.__module__
         and kind.trend is BoundFunction.trend
         and kind.closed is BoundFunction.closed
+        and not kind.only_in_proofs
     ]
     assert set(silent) == {"Kept", "ShiftValue"}, "only proofs use these two, by their equations"
     used = {type(node).__name__ for found in statements() for node in found.functions}
     assert used.isdisjoint(silent)
+
+
+def test_no_bound_has_a_function_that_only_proofs_use():
+    for found in statements():
+        assert not any(node.only_in_proofs for node in found.expr.atoms(BoundFunction)), found.label
 
 
 def every(kind):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hsdp_symbolic import Setting
-from hsdp_symbolic.meaning import COMPOSITION
+from hsdp_symbolic.meaning import Asks, Neighbouring, Released, Terms
 from hsdp_symbolic.statement import Statement
 
 ROOT = Path(__file__).parent.parent.parent
@@ -26,7 +26,7 @@ def example() -> Statement:
 
 def test_the_example_is_proved(example):
     assert example.verify() > 10
-    assert example.terms == COMPOSITION
+    assert example.terms == Terms(Neighbouring.REPLACE_ONE, Released.EVERY, Asks.NOTHING)
 
 
 def test_its_value_is_that_of_composition(example):

@@ -618,7 +618,7 @@ RIGHT_USES: dict[str, tuple[Callable[[], Theorem], str]] = {
         lambda: kernel.branch(Piecewise((1, Eq(i, k)), (2, True)), assume(Less(i, k))),
         "i < k ⊢ Piecewise((1, Eq(i, k)), (2, True)) = 2",
     ),
-    "larger": (lambda: kernel.larger(LOW), "X ≤ u ⊢ Max(X, u) = u"),
+    "greater": (lambda: kernel.greater(LOW), "X ≤ u ⊢ Max(X, u) = u"),
     "at_zero": (lambda: kernel.at_zero(combine(ZERO, eta, (eta,)), eta), "⊢ 0 ≤ 0"),
     "linear": (lambda: kernel.linear(Everywhere(2 * theta, theta)), ""),
     "under_integral": (lambda: kernel.under_integral(Everywhere, cancel(theta, theta), theta), ""),

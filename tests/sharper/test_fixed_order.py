@@ -17,8 +17,7 @@ from hsdp_symbolic.evaluate.enclosure import exact
 from hsdp_symbolic.evaluate.program import compile_expression
 from hsdp_symbolic.experiment.attack import attack
 from hsdp_symbolic.functions.cyclic_shifts import CyclicShifts
-from hsdp_symbolic.proof.checks import Verdict
-from proofs_check.prove import prove_over, replay
+from proofs_check.prove import Outcome, prove_over, replay
 
 TABLE = {
     ("shift:cyclic", 10, 0): "0.0047747779299173",
@@ -251,9 +250,9 @@ class TestOverBoxes:
     )
     def test_strictly_smaller_on_a_box(self, claim, letters):
         proof = prove_over({**BOX, **letters}, claim)
-        assert proof.verdict is Verdict.PROVED
+        assert proof.verdict is Outcome.PROVED
         assert replay(proof)
 
     def test_a_false_claim_is_refuted(self):
         box = {**BOX, "K": (30, 40), "eta": "0.02"}
-        assert prove_over(box, "shift:shuffle > shuffle:factor").verdict is Verdict.REFUTED
+        assert prove_over(box, "shift:shuffle > shuffle:factor").verdict is Outcome.REFUTED

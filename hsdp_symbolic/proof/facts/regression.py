@@ -244,6 +244,7 @@ class LipschitzLosses(Proposition):
 
     model: Term
     constant: Expr
+    value_at = "constant"
     words = "{model}: no gradient is longer than {constant}"
 
 

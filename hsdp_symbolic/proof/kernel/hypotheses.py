@@ -45,7 +45,7 @@ def cut(theorem: Theorem, *lemmas: Theorem) -> Concluded:
         found = lemma.proposition
         proved = [found, AtMost(found.left, found.right)] if isinstance(found, Less) else [found]
         if isinstance(found, Equal):
-            proved.append(Abbreviation(found.left, found.right))  # type: ignore[arg-type]
+            proved.append(Abbreviation(found.left, found.right))
         require(any(each in theorem.hypotheses for each in proved), "not among the hypotheses: {}", found)
         kept = [each for each in kept if each not in proved]
     return Concluded(theorem.proposition, union([kept, *(each.hypotheses for each in lemmas)]))

@@ -35,12 +35,12 @@ def proof_of(theorem: Theorem) -> Theorem:
     """The proof behind a promise, which must conclude what was promised, from no more than was said; or itself."""
     if theorem.rule != "promise":
         return theorem
-    found: Theorem | None = theorem._proof  # type: ignore[has-type]
+    found: Theorem | None = theorem._proof
     if found is None:
         found = dict(theorem.inputs)["prove"]()
         _check_kept(theorem, found)
         object.__setattr__(theorem, "_proof", found)
-    return found  # type: ignore[return-value]
+    return found
 
 
 def _check_kept(theorem: Theorem, found: object) -> None:

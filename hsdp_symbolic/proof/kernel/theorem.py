@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, wraps
 from types import MappingProxyType
-from typing import Any, NoReturn, ParamSpec
+from typing import Any, NoReturn, ParamSpec, TypeAlias
 
 from sympy import Basic, Expr, Integer, Lambda, Symbol, preorder_traversal
 from sympy.core.function import AppliedUndef, UndefinedFunction
@@ -66,8 +66,9 @@ class Theorem:
     premises: tuple[Theorem, ...]
     name: str
     """What people call it; means nothing to the rules."""
+    _proof: Theorem | None
 
-    def __new__(cls, *_: object, **__: object) -> NoReturn:
+    def __new__(cls, *_: object, **__: object) -> Theorem:
         raise TypeError("only the rules of hsdp_symbolic.proof.kernel make theorems")
 
     def __init_subclass__(cls, **_: object) -> NoReturn:
@@ -144,7 +145,7 @@ _PACKAGE = __name__.partition(".")[0]
 
 def _symbol(given: object) -> Symbol:
     require(isinstance(given, Symbol) and _is_ours(given), "{!r} is no symbol", given)
-    return given  # type: ignore[return-value]
+    return given
 
 
 def as_proposition(given: object) -> Proposition:
@@ -201,7 +202,7 @@ def _integral(given: object) -> Any:
 
 def _kind_of_integral(given: object) -> Any:
     require(isinstance(given, type) and issubclass(given, Integrated), "{!r} is no integral", given)
-    require(given.__module__.partition(".")[0] == _PACKAGE, "{!r} is not ours", given)  # type: ignore[attr-defined]
+    require(given.__module__.partition(".")[0] == _PACKAGE, "{!r} is not ours", given)
     return given
 
 
@@ -287,7 +288,7 @@ def make(
     premises: tuple[Theorem, ...],
     name: str,
 ) -> Theorem:
-    made: Theorem = object.__new__(Theorem)
+    made = object.__new__(Theorem)
     for field, value in (
         ("proposition", proposition),
         ("hypotheses", hypotheses),
@@ -321,16 +322,16 @@ def positive_part(theorem: Theorem) -> Expr:
     return found.right - found.left  # type: ignore[attr-defined]
 
 
-Factor = Expr | Theorem
+Factor: TypeAlias = Expr | Theorem
 """A number that is not negative: seen so, or because a theorem says so."""
 
 
 def left_of(theorem: Theorem) -> Expr:
-    return _relation(theorem).left  # type: ignore[attr-defined, no-any-return]
+    return _relation(theorem).left  # type: ignore[attr-defined]
 
 
 def right_of(theorem: Theorem) -> Expr:
-    return _relation(theorem).right  # type: ignore[attr-defined, no-any-return]
+    return _relation(theorem).right  # type: ignore[attr-defined]
 
 
 def _relation(theorem: Theorem) -> Proposition:

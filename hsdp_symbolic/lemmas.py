@@ -1,0 +1,115 @@
+"""Theorems that are no statements and that something relies on: how a bound is computed, or what is said about it.
+
+Each is named here with the statement it belongs to and with what relies on it; `hsdp verify` checks them all.
+"""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from .proof.kernel import Theorem
+
+
+class _Proves(Protocol):
+    """A function that returns a theorem; one about a step is told whether that is a hit."""
+
+    def __call__(self, *hit: int) -> Theorem: ...
+
+
+@dataclass(frozen=True)
+class Lemma:
+    """A theorem that belongs to a statement: where it is proved, when first asked for, and what relies on it."""
+
+    label: str
+    place: str
+    """Module and function, as in `index.PLACES`."""
+    relied_on_by: str
+    hit: bool | None = None
+    """For a theorem about a step: whether that uses the record."""
+
+    @property
+    def name(self) -> str:
+        """Its name among all of them: its statement's label and its function."""
+        return f"{self.label}/{self.place.partition(':')[2].replace('_', '-')}{self._case('/hit', '/miss')}"
+
+    @property
+    def says(self) -> str:
+        """What it says, in the words of the function that proves it."""
+        told = inspect.getdoc(self._function()) or ""
+        first = " ".join(told.partition("\n\n")[0].split())
+        return first + self._case(" (A step that uses the record.)", " (A step that does not use the record.)")
+
+    def theorem(self) -> Theorem:
+        """The theorem; it is proved now, unless it was before."""
+        return self._function()(*([] if self.hit is None else [int(self.hit)]))
+
+    def _case(self, hit: str, miss: str) -> str:
+        return "" if self.hit is None else hit if self.hit else miss
+
+    def _function(self) -> _Proves:
+        module, function = self.place.split(":")
+        found: _Proves = getattr(import_module(f".{module}", __package__), function)
+        return found
+
+
+_COMPOUNDED = "how `Compounded` is enclosed"
+_ACCUMULATED = "how `Accumulated` is enclosed"
+_CAPPED = "how `CappedMoment` is enclosed"
+_LARGEST = "how `LogMeanExp` is enclosed: the first term is the largest"
+_MEAN = "how `LogMeanExp` is enclosed: its body is a nonnegative mixture of decaying exponentials in the batch"
+_BRACKET = "how `ShiftControl` is enclosed: chords lie above W and tangents below"
+_FARTHEST = "how `ShiftControl` is enclosed: where its grids end"
+_LONGER = "how `ShiftControl` is enclosed and bounded over boxes: a longer run costs no less"
+_MINORANT = "`convex_minorant`, step by step: what any shifts must spend, and that those it chooses spend no more"
+_NEVER_ABOVE = "the statement says that it is never above the paper's"
+
+LEMMAS = (
+    Lemma("thm:shuffle", "paper.shuffle:falls_with_steps", _LARGEST),
+    Lemma("thm:shuffle", "paper.shuffle:mixture_of_exponentials", _MEAN),
+    Lemma("thm:amp_samp_wo_replacement", "paper.sampling:increment_falls", _ACCUMULATED),
+    Lemma("thm:amp_samp_wo_replacement", "paper.sampling:map_rises", _ACCUMULATED),
+    Lemma("thm:amp_samp_wo_replacement", "paper.sampling:map_convex", _ACCUMULATED),
+    Lemma("thm:amp_samp_wo_replacement", "paper.sampling:slope_at_rest", _ACCUMULATED),
+    Lemma("thm:amp_samp_wo_replacement", "paper.sampling:accumulated_stays_below", _ACCUMULATED),
+    Lemma("thm:GD_tighter:recursion", "paper.gradient_descent:factor_increases", _COMPOUNDED),
+    Lemma("thm:GD_tighter:recursion", "paper.gradient_descent:factor_at_limit", _COMPOUNDED),
+    Lemma("thm:GD_tighter:recursion", "paper.gradient_descent:limit_below_one", _COMPOUNDED),
+    Lemma("thm:GD_tighter:recursion", "paper.gradient_descent:recursion_at_most_tighter", _NEVER_ABOVE),
+    Lemma(
+        "composition:without_replacement",
+        "paper.composition:by_poisson_sampling",
+        "the same bound for Poisson sampling",
+    ),
+    Lemma("conversion:epsilon", "paper.conversion:slope_in_order", "which orders are tried: none beyond α = 1/δ"),
+    Lemma("strconvexsmooth:split", "sharper.fixed_order:larger_split_for_two_epochs", "what is said of the best split"),
+    Lemma("strconvexsmooth:split", "sharper.fixed_order:middle_split_in_the_limit", "what is said of the best split"),
+    Lemma("shift:cyclic", "sharper.shifts:cyclic_least", "`CyclicShifts`: no shifts spend less"),
+    Lemma("shift:convex", "sharper.shifts:convex_least", "thm:convexsmooth cannot be improved by shifts"),
+    Lemma("shift:shuffle", "sharper.places:falls_with_place", _LARGEST),
+    Lemma("shift:shuffle", "sharper.places:slope_rises", _MEAN),
+    Lemma("shift:shuffle", "sharper.places:first_edge_stays", _MEAN),
+    Lemma("shift:shuffle", "sharper.places:chord_decays", _MEAN),
+    Lemma("shift:shuffle", "sharper.places:series", _MEAN),
+    Lemma("shift:gd", "sharper.descent:attained", "the statement says that it is tight"),
+    Lemma("shift:pattern", "sharper.least:any_step", _MINORANT, hit=True),
+    Lemma("shift:pattern", "sharper.least:any_step", _MINORANT, hit=False),
+    Lemma("shift:pattern", "sharper.least:stays_attained", _MINORANT, hit=True),
+    Lemma("shift:pattern", "sharper.least:stays_attained", _MINORANT, hit=False),
+    Lemma("moments:without_replacement", "sharper.moments:at_most_paper", _NEVER_ABOVE),
+    Lemma("split:capped", "sharper.capped:at_most_paper", _NEVER_ABOVE),
+    Lemma("split:capped", "sharper.capped:bounded", _CAPPED),
+    Lemma("split:capped", "sharper.capped:hit_rises", _CAPPED),
+    Lemma("split:capped", "sharper.capped:hit_slope", _CAPPED),
+    Lemma("control:without_replacement", "sharper.programme:rises_drawn", _BRACKET),
+    Lemma("control:without_replacement", "sharper.programme:convex_drawn", _BRACKET),
+    Lemma("control:without_replacement", "sharper.programme:longer_drawn", _LONGER),
+    Lemma("control:without_replacement", "sharper.programme:farthest", _FARTHEST),
+    Lemma("control:reshuffle", "sharper.programme:rises_reshuffled", _BRACKET),
+    Lemma("control:reshuffle", "sharper.programme:convex_reshuffled", _BRACKET),
+    Lemma("control:reshuffle", "sharper.programme:longer_reshuffled", _LONGER),
+)
+"""In the paper's order. What is part of a statement's own proof, or of one of these, is checked with that."""
