@@ -247,7 +247,7 @@ records, size = (Symbol(name, integer=True) for name in ("records", "size"))
 mu_1, mu_2, nu_1, nu_2 = (Symbol(name, positive=True) for name in ("mu_1", "mu_2", "nu_1", "nu_2"))
 along = Symbol("along", real=True)
 state = Symbol("state", nonnegative=True)
-TEX |= {weight: "w", moment_1: "M_1", moment_2: "M_2", records: "n", size: "b", along: "t", state: "u"}
+TEX |= {weight: "w", moment_1: "M_1", moment_2: "M_2", records: "n", size: "b", along: "t", state: r"\hat{u}"}
 # Diffusion: the divergence R(a, s) of two laws at order a, noise of variance s added; a ratio of densities; what is
 # known of a pair before, and a characteristic; how far noise is to be taken.
 renyi_at = Function("renyi_at", real=True)

@@ -35,5 +35,5 @@ class Expected(Binding):
     def tex(self, printer: Printer) -> str:
         """E over `count` draws from `at`, of a function of the state; below it what a draw does to the state."""
         of, state, hit, miss, rate, count, at = map(printer._print, self.args)
-        draw = rf"{state} \to {hit}\ ({rate}),\ {miss}"
+        draw = rf"\genfrac{{}}{{}}{{0pt}}{{3}}{{{rate}:\ {state} \to {hit}}}{{\text{{else}}\ {state} \to {miss}}}"
         return rf"\underset{{{draw}}}{{\mathrm{{E}}^{{{count}}}_{{{state} = {at}}}}}\left[{of}\right]"

@@ -11,7 +11,7 @@ from .views import words
 
 def facts_latex(facts: Sequence[Fact], needed: Mapping[str, Sequence[str]]) -> str:
     """A description list of facts."""
-    lines = [r"\begin{description}"]
+    lines = [r"\begin{description}\raggedright"]
     for fact in facts:
         source = words(fact.reference) if fact.reference else "by definition"
         lines.append(

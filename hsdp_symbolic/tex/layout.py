@@ -75,14 +75,14 @@ def rows(printer: PaperPrinter, lhs: Expr | str, sign: str, rhs: Expr, limit: fl
     left = [lhs] if isinstance(lhs, str) else _pieces(printer, lhs, limit)
     if len(left) == 1 and width(left[0]) <= limit / 3:
         room = limit - width(left[0]) - 3
-        first, *others = (_fitted(piece, room) for piece in _pieces(printer, rhs, room))
+        first, *others = (fitted(piece, room) for piece in _pieces(printer, rhs, room))
         return [f"{left[0]} &{sign} {first}", *(rf"&\qquad {piece}" for piece in others)]
-    first, *others = (_fitted(piece, limit - 6) for piece in _pieces(printer, rhs, limit - 6))
+    first, *others = (fitted(piece, limit - 6) for piece in _pieces(printer, rhs, limit - 6))
     if len(left) == 1 and not others and width(left[0]) + width(first) <= limit:
         return [f"{left[0]} &{sign} {first}"]
     return [
-        f"& {_fitted(left[0], limit)}",
-        *(rf"&\qquad {_fitted(piece, limit)}" for piece in left[1:]),
+        f"& {fitted(left[0], limit)}",
+        *(rf"&\qquad {fitted(piece, limit)}" for piece in left[1:]),
         rf"&\quad {sign} {first}",
         *(rf"&\qquad {piece}" for piece in others),
     ]
@@ -151,6 +151,6 @@ def _packed(pieces: list[str], limit: float) -> list[str]:
     return lines
 
 
-def _fitted(line: str, limit: float) -> str:
+def fitted(line: str, limit: float) -> str:
     """A line that could not be broken, set smaller if it is too wide."""
     return line if width(line) <= 1.2 * limit else rf"\scriptstyle {line}"

@@ -99,14 +99,18 @@ class PaperPrinter(LatexPrinter):
 
     def doprint(self, expr: Expr) -> str:
         """The formula; a function without LaTeX of its own is written as its closed form, if it has one."""
-        while closed := {n: n.closed() for n in preorder_traversal(expr) if _is_written_closed(n)}:
+        while closed := {n: n.closed() for n in preorder_traversal(expr) if self._is_written_closed(n)}:
             expr = expr.xreplace(closed)
         text: str = super().doprint(expr)
         return text
 
+    def _is_written_closed(self, node: Basic) -> bool:
+        return _is_written_closed(node) and not (self.by_name and _is_long(node))
+
     def _print(self, expr: Any, **kwargs: Any) -> str:
         if isinstance(expr, BoundFunction) and self.by_name and not _has_rule(expr):
-            named = rf"\operatorname{{{type(expr).__name__}}}\left({', '.join(map(self._print, expr.args))}\right)"
+            matters = (self._print(each) for place, each in enumerate(expr.args) if place not in expr.for_views)
+            named = rf"\operatorname{{{type(expr).__name__}}}\left({', '.join(matters)}\right)"
             return _raised_text(named, kwargs.get("exp"))
         if isinstance(expr, Basic) and not _has_rule(expr):
             raise UnsupportedNode(
@@ -328,6 +332,11 @@ def _is_written_closed(node: Basic) -> bool:
     """Whether a function has a closed form and no LaTeX of its own."""
     kind = type(node)
     return isinstance(node, BoundFunction) and not _has_rule(node) and kind.closed is not BoundFunction.closed
+
+
+def _is_long(node: BoundFunction) -> bool:
+    """Whether a closed form is so much longer than what it is made of that proofs are easier to read without it."""
+    return bool(node.closed().count_ops() > 10 + sum(each.count_ops() for each in node.args))
 
 
 def _has_rule(node: Basic) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from sympy import Expr
 
 from ..proof.propositions import AtMost, Equal, Less, Proposition
-from .layout import rows
+from .layout import LINE, fitted, rows, width
 from .printer import PaperPrinter
 from .words import to_latex
 
@@ -32,7 +32,14 @@ def sentence(proposition: Proposition) -> list[tuple[str, bool]]:
 
 def told_latex(proposition: Proposition) -> str:
     """For a document with amsmath."""
-    return "".join(f"${text}$" if formula else to_latex(text) for text, formula in sentence(proposition))
+    return "".join(_set(text) if formula else to_latex(text) for text, formula in sentence(proposition))
+
+
+def _set(formula: str) -> str:
+    """A formula within a sentence; a wide one in a line of its own."""
+    if width(formula) <= LINE / 2:
+        return f"${formula}$"
+    return rf"\[{fitted(formula, LINE)}\]"
 
 
 _SIGNS = {Equal: "=", AtMost: r"\leq", Less: "<"}
