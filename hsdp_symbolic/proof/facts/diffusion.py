@@ -214,7 +214,7 @@ rate_at_most = Fact(
     (DIFFUSE, AtMost(Derivative(renyi_at(alpha, noise_2 * t), t), distance)),
     RateAtMost(PAIR, DIFFUSE.divergence, alpha, noise_2, t, distance),
     "R_α at time t is the divergence with noise of variance speed·t",
-    under=(Less(S.Zero, t),),
+    under_each=((), (Less(S.Zero, t),)),
 )
 divergence_of_densities = Fact(
     "divergence_of_densities",

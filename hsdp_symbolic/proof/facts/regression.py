@@ -506,7 +506,7 @@ clipped_or_not = Fact(
     AtMost(S.Zero, _linear(X, P, G)),
     "AΔ is (Tw)x̄ᵀ or, where the gradient is longer than the clip norm, s·((I − ûûᵀ)Tw)x̄ᵀ",
     eigen=tuple(dict.fromkeys((*_PLAIN_HERE, *_BENT_HERE))),
-    under=(Somewhere(AT), PLAIN, BENT),
+    under_each=((), (Somewhere(AT), PLAIN), (Somewhere(AT), BENT)),
 )
 where_clipped = Fact(
     "where_clipped",
