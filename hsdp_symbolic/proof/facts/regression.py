@@ -579,7 +579,10 @@ steps_contract = Fact(
 clipped_apart = Fact(
     "clipped_apart",
     "",
-    (StepsOn(RUN, GRADIENT, step_1, place),),
+    (
+        StepsOn(RUN, GRADIENT, step_1, place),
+        *(AtMost(S.Zero, step_1), AtMost(S.Zero, clip_1), Less(S.Zero, place)),
+    ),
     Apart(RUN, step_1 * 2 * clip_1 / place),
     "one of the batch's records is replaced, and two gradients clipped to norm C are at most 2C apart",
 )
