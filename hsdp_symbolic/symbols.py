@@ -196,9 +196,9 @@ cost_1, cost_2, distance, factor, inverse, noise_1, noise_2, epsilon_1, epsilon_
         *("epsilon_1", "epsilon_2", "order"),
     )
 )
-start, steps, further, epoch, place, count, after = (
-    Symbol(name, integer=True) for name in ("start", "steps", "further", "epoch", "place", "count", "after")
-)
+start, steps, further = (Symbol(name, integer=True) for name in ("start", "steps", "further"))
+epoch, place, after = (Symbol(name, integer=True, nonnegative=True) for name in ("epoch", "place", "after"))
+count = Symbol("count", integer=True, positive=True)
 whole = Symbol("whole", integer=True, positive=True)
 value_at = Function("value_at")
 TEX |= {

@@ -336,7 +336,9 @@ def _without_normalising() -> Theorem:
     short_q = kernel.abbreviate(q, _positive_rate(ABBREVIATIONS[q]))
     run = assume(StepsOn(RUN, GRADIENT, eta, b))
     lipschitz = rewrite(apply(steps_contract, run, contracts()), kernel.swap(short_q))
-    return cut(found, lipschitz, apply(clipped_apart, run), cancel(DEVIATION_2, DEVIATION_2))
+    step, clip = (kernel.loosen(kernel.positive(each)) for each in (eta, GRADIENT.clip))
+    apart = apply(clipped_apart, run, step, clip, kernel.positive(b))
+    return cut(found, lipschitz, apart, cancel(DEVIATION_2, DEVIATION_2))
 
 
 FIRST_EPOCH = Dot(Over(2 * alpha, sigma_mul**2), q ** times(2, j - 1), Over(1, GeometricSum(q**2, j)))

@@ -223,10 +223,10 @@ def over_places(theorem: Theorem, own: Expr, lowest: Theorem, common: Expr = S.Z
         return kernel.weaken(here, substitute(_split(), {y: common, x_i: own.subs(j0, at)}))
 
     def step(so_far: Theorem) -> Theorem:
-        share, one = k / (k + 1), assume(AtMost(S.One, k))
-        here = moment_at(N - k - 1, combine(S.Zero, N - k - 1, (S.One, assume(AtMost(k + 1, N)))))
+        share, one, room = k / (k + 1), assume(AtMost(S.One, k)), assume(AtMost(k + 1, N))
+        here = moment_at(N - k - 1, combine(S.Zero, N - k - 1, (S.One, room)))
         shares = combine(S.Zero, share, (share,)), combine(share, S.One, (1 / (k + 1),))
-        more = apply(one_more_place, mixture(share, so_far, here, shares, above), put={whole: k}, ranges=[one])
+        more = apply(one_more_place, mixture(share, so_far, here, shares, above), room, put={whole: k}, ranges=[one])
         return kernel.weaken(more, _next_mean(_one_more_term(), body, scale))
 
     alone = kernel.unfold(LogMeanExp(body, i, S.One), 0)

@@ -103,7 +103,7 @@ def _information() -> Theorem:
         (2 * c / alpha**2, divergence),
         (2 * c / alpha, given(ORDER), slope),
     )
-    return apply(information_at_least, dense, found)
+    return apply(information_at_least, dense, found, given(ORDER))
 
 
 @cache
@@ -154,7 +154,7 @@ def _rate() -> Theorem:
         (_SPEED * _CONSTANT / alpha, divergence),
         (_SPEED * _CONSTANT, given(ORDER), slope),
     )
-    return apply(rate_at_most, flows, chain(worked, bound), put={noise_2: _SPEED})
+    return apply(rate_at_most, flows, chain(worked, bound), kernel.positive(_SPEED), put={noise_2: _SPEED})
 
 
 @cache

@@ -292,7 +292,7 @@ class NeverUsed(Batches):
 
 @dataclass(frozen=True)
 class AsDrawn(Batches):
-    """Batches as they turned out when `random` was drawn: what is said of them is said of every outcome."""
+    """Batches as they turned out when `random` was drawn: one fixed outcome, the same throughout, and any of them."""
 
     random: Batches | Anything
     are_given = True
@@ -307,6 +307,8 @@ class Descent(Term):
     """Noisy descent on two neighbouring datasets: θ ← φ_t(θ) + N(0, noise·I), with φ'_t on the other dataset.
 
     φ_t and φ'_t are the same map unless the batch of step t holds the record; batches are the same on both datasets.
+    Where neighbours are datasets with and without the record (`ADD_REMOVE`), the map of a batch that holds it is, on
+    the dataset without it, that of the same batch without the record, with the same divisor and the same noise.
     """
 
     batches: Batches | Anything

@@ -131,7 +131,8 @@ def _smooth(value: Expr) -> Theorem:
     change = (clipped_2 - clipped_1) * d_score
     convex = combine(S.Zero, change, (d_score, rise))
     smooth = combine(change, value * X, (d_score, less), (d_score, steep), (kappa, score), (kappa * X, norm))
-    return apply(clipped_convex, convex, smooth, put={factor: value, **LETTERS, C: C})
+    least = kernel.loosen(kernel.positive(value))
+    return apply(clipped_convex, convex, smooth, least, put={factor: value, **LETTERS, C: C})
 
 
 @cache

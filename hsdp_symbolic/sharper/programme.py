@@ -83,7 +83,8 @@ def _best(control: Control, value: ShiftValue, away: Expr, some: tuple[Theorem, 
     """No choice is better than the best; `some` says 0 ≤ choice ≤ away, `to_come` that a step is to come."""
     chance = kernel.loosen(kernel.positive(value.args[2]))
     put = dict(zip(_NAMES, value.args[:-1], strict=True)) | {drifted: away, hidden: some[0].proposition.right}  # type: ignore[attr-defined]
-    return apply(best_choice, *some, to_come, chance, all_chances(control), put=put)
+    left = combine(S.Zero, value.args[5], (value.args[5],))
+    return apply(best_choice, *some, to_come, chance, all_chances(control), left, put=put)
 
 
 @cache

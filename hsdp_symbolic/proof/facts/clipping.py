@@ -123,6 +123,7 @@ clipped_convex = Fact(
     (
         AtMost(S.Zero, (clipped_2 - clipped_1) * d_score),
         AtMost((clipped_2 - clipped_1) * d_score, factor * X),
+        AtMost(S.Zero, factor),
     ),
     SmoothLosses(MODEL, factor),
     "clipped gradients at two points, Δ apart, differ by a multiple of x whose product with Δ this is; they are the "

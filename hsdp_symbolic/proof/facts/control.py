@@ -324,8 +324,9 @@ best_choice = Fact(
     "Rudin 1976, Principles of Mathematical Analysis",
     (
         *(AtMost(S.Zero, hidden), AtMost(hidden, drifted), AtMost(S.One, _EPOCHS + _LEFT)),
-        *(AtMost(S.Zero, rate), AtMost(count * rate, S.One)),
+        *(AtMost(S.Zero, rate), AtMost(count * rate, S.One), AtMost(S.Zero, _LEFT)),
     ),
     AtMost(_W.after(drifted), cost_1 * (drifted - hidden) ** 2 + _W.at(hidden)),
-    "W is continuous as long as a step is to come (all chances being chances), so some choice is the best",
+    "W is continuous as long as a step is to come (all chances being chances), so some choice is the best; the "
+    "argument is ours: the book has that a continuous function has a least value on an interval, not that W is continuous",
 )

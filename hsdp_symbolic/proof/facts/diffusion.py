@@ -204,17 +204,17 @@ known_slope = Fact(
 information_at_least = Fact(
     "information_at_least",
     "",
-    (HAVE_DENSITIES, AtMost(distance, INFORMATION / MOMENT)),
+    (HAVE_DENSITIES, AtMost(distance, INFORMATION / MOMENT), _ABOVE_ONE),
     InformationAtLeast(PAIR, HAVE_DENSITIES.first, HAVE_DENSITIES.second, alpha, distance),
     "I_α is the integral of (p/p')^α·‖∇log(p/p')‖²·p'",
 )
 rate_at_most = Fact(
     "rate_at_most",
     "",
-    (DIFFUSE, AtMost(Derivative(renyi_at(alpha, noise_2 * t), t), distance)),
+    (DIFFUSE, AtMost(Derivative(renyi_at(alpha, noise_2 * t), t), distance), Less(S.Zero, noise_2)),
     RateAtMost(PAIR, DIFFUSE.divergence, alpha, noise_2, t, distance),
     "R_α at time t is the divergence with noise of variance speed·t",
-    under=(Less(S.Zero, t),),
+    under_each=((), (Less(S.Zero, t),), ()),
 )
 divergence_of_densities = Fact(
     "divergence_of_densities",
@@ -246,7 +246,7 @@ through_densities = Fact(
     (PerOrder(PAIR, cost_1), Less(S.Zero, noise_2), AtMost(renyi_at(alpha, noise_2), alpha * cost_2)),
     PerOrder(Noised(PAIR, noise_2), cost_2),
     "with noise there are densities, and R is smooth in its order and the noise; what is proved of R whichever law is "
-    "named first holds in both directions",
+    "named first holds in both directions; the argument is ours: the book has the heat equation, not R",
     eigen=(alpha, p_at, p_prime_at, renyi_at),
     under=(DIFFUSE, _ABOVE_ONE),
 )
@@ -255,7 +255,8 @@ noise_smooths = Fact(
     "Efron 2011 (Tweedie's formula), with Hölder's inequality",
     (DIFFUSE,),
     Densities(Noised(PAIR, tau), *(HAVE_DENSITIES.first, HAVE_DENSITIES.second, HAVE_DENSITIES.divergence)),
-    "derivatives of log p, with noise in p, are conditional means of polynomials in the noise and have all moments",
+    "derivatives of log p, with noise in p, are conditional means of polynomials in the noise and have all moments; "
+    "the argument is ours: the paper has Tweedie's formula, not the moments",
 )
 kl_below_fisher = Fact(
     "kl_below_fisher",

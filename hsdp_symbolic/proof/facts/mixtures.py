@@ -166,6 +166,7 @@ one_more_place = Fact(
             order,
             moment_1,
         ),
+        AtMost(whole + 1, count),
     ),
     Moment(_run(LastPlaces(count, whole + 1)), order, moment_1),
     "the record is in one of the last k batches, each as likely, or in the one before them",

@@ -507,7 +507,7 @@ clipped_or_not = Fact(
     AtMost(S.Zero, _linear(X, P, G)),
     "AΔ is (Tw)x̄ᵀ or, where the gradient is longer than the clip norm, s·((I − ûûᵀ)Tw)x̄ᵀ",
     eigen=tuple(dict.fromkeys((*_PLAIN_HERE, *_BENT_HERE))),
-    under=(Somewhere(AT), PLAIN, BENT),
+    under_each=((), (Somewhere(AT), PLAIN), (Somewhere(AT), BENT)),
 )
 where_clipped = Fact(
     "where_clipped",
@@ -580,7 +580,10 @@ steps_contract = Fact(
 clipped_apart = Fact(
     "clipped_apart",
     "",
-    (StepsOn(RUN, GRADIENT, step_1, place),),
+    (
+        StepsOn(RUN, GRADIENT, step_1, place),
+        *(AtMost(S.Zero, step_1), AtMost(S.Zero, clip_1), Less(S.Zero, place)),
+    ),
     Apart(RUN, step_1 * 2 * clip_1 / place),
     "one of the batch's records is replaced, and two gradients clipped to norm C are at most 2C apart",
 )

@@ -109,7 +109,7 @@ def apply(
     """What a fact concludes from its premises; `put` says what stands for what the premises leave open.
 
     Values lie in the ranges of the symbols they stand for, as is seen or as premises or `ranges` say. What a fact lets
-    its premises assume (`under`) may be assumed where `eigen` is spoken of.
+    its premises assume (`under`, or `under_each` of its own) may be assumed where `eigen` is spoken of.
     """
     require(len(premises) == len(fact.premises), "{} has {} premises", fact.name, len(fact.premises))
     binding: dict[Any, Any] = dict(put or {})
@@ -118,7 +118,9 @@ def apply(
         _match(template, premise.proposition, binding, fact)
     check_put(binding, (*premises, *ranges), fact.eigen)
     usable = unrestricted((*premises, *ranges), binding, fact.eigen)
-    for part in (each for where in (*fact.premises, *fact.under, fact.conclusion) for each in where.expressions()):
+    allowed = fact.assumable()
+    spoken_of = (*fact.premises, *union(allowed), fact.conclusion)
+    for part in (each for where in spoken_of for each in where.expressions()):
         refuse_capture(part, binding, ranges=usable)
     change = replacer(binding)
     for template, premise in zip(fact.premises, premises, strict=True):
@@ -126,8 +128,9 @@ def apply(
         require(premise.proposition == wanted, "{} asks for: {}; given: {}", fact.name, wanted, premise.proposition)
     assumed = [each.changed(change) for each in fact.under]
     used = [tuple(each for each in one.hypotheses if not (fact.eigen and each in assumed)) for one in ranges]
-    for template, premise in zip(fact.premises, premises, strict=True):
+    for template, premise, under in zip(fact.premises, premises, allowed, strict=True):
         general = not fact.eigen or not _mentioned(template).isdisjoint(fact.eigen)
+        assumed = [each.changed(change) for each in under]
         used.append(tuple(each for each in premise.hypotheses if not (general and each in assumed)))
     hypotheses = union(used)
     conclusion = fact.conclusion.changed(change)

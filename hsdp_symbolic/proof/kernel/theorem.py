@@ -41,6 +41,16 @@ class Fact:
     """Symbols, and unknown functions, of which the premises must hold whatever they are; they stand for themselves."""
     under: tuple[Proposition, ...] = ()
     """What the premises may assume of these symbols."""
+    under_each: tuple[tuple[Proposition, ...], ...] = ()
+    """What each premise may assume, where premises differ in that; it takes the place of `under`."""
+
+    def __post_init__(self) -> None:
+        if self.under_each and (self.under or len(self.under_each) != len(self.premises)):
+            raise ValueError(f"{self.name}: say what each premise may assume, or what all may")
+
+    def assumable(self) -> tuple[tuple[Proposition, ...], ...]:
+        """What each premise may assume."""
+        return self.under_each or (self.under,) * len(self.premises)
 
     @property
     def is_definition(self) -> bool:

@@ -37,10 +37,13 @@ def check_put(put: Mapping[Any, Any], ranges: Sequence[Theorem], eigen: Iterable
     """Refuse values outside the ranges of what they stand for.
 
     A function is that of a `Lambda` for all values of its variables, or of a fact's eigenvariables, as the fact says.
+    Of a symbol's value nothing counts that was derived from assumptions on eigenvariables: there may be no such ones.
     """
+    eigen = tuple(eigen)
+    always = [each for each in ranges if not restricts(each, {name for name in eigen if isinstance(name, Symbol)})]
     for symbol, value in put.items():
         if isinstance(symbol, Symbol):
-            in_range(symbol, value, ranges)
+            in_range(symbol, value, always)
         elif isinstance(symbol, UndefinedFunction):
             require(isinstance(value, Lambda), "{} is a function: give a Lambda", symbol)
             usable = unrestricted(ranges, put, eigen)
