@@ -328,5 +328,5 @@ best_choice = Fact(
     ),
     AtMost(_W.after(drifted), cost_1 * (drifted - hidden) ** 2 + _W.at(hidden)),
     "W is continuous as long as a step is to come (all chances being chances), so some choice is the best; the "
-    "argument is ours: the book has that a continuous function has a least value on an interval, not that W is continuous",
+    "argument is ours: the book has that a continuous function has a least value on an interval, not that W is one",
 )

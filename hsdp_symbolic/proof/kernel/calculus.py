@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from sympy import Add, Derivative, Dummy, Expr, Integral, S, Symbol, binomial, combsimp, factorial, floor, limit
+from sympy import Add, Derivative, Expr, Integral, S, Symbol, binomial, combsimp, factorial, floor, limit
 
 from ...functions.interface import BoundFunction
+from ...symbols import fresh
 from ..algebra import close_sums
 from ..integrals import Integrated
 from ..propositions import AtMost, Equal, Less, Tends
@@ -56,7 +57,7 @@ def rises(expr: Expr, symbol: Symbol, slope: Theorem, by: Symbol) -> Concluded:
 
 def _constants_named(expr: Expr, symbol: Symbol) -> Expr:
     """`expr` with letters for functions that do not depend on the symbol: how smooth these are does not matter."""
-    constant = {node: Dummy("constant", real=True) for node in expr.atoms(BoundFunction, floor) if not node.has(symbol)}
+    constant = {node: fresh("constant", real=True) for node in expr.atoms(BoundFunction, floor) if not node.has(symbol)}
     return expr.xreplace(constant)
 
 
@@ -91,7 +92,7 @@ def at_zero(theorem: Theorem, symbol: Symbol) -> Concluded:
     require(bool(symbol.is_positive and not symbol.is_integer), "{} is not any number > 0", symbol)
     restricted = any(symbol in each.free_symbols for each in theorem.hypotheses)
     require(not restricted and symbol not in left.free_symbols, "{} is restricted, or on the left", symbol)
-    from_zero = right.xreplace({symbol: Dummy(symbol.name, nonnegative=True)})
+    from_zero = right.xreplace({symbol: fresh(symbol.name, nonnegative=True)})
     require(bool(right.is_rational_function(symbol)), "{} is not rational in {}", right, symbol)
     require(all(sign(each) is Sign.POSITIVE for each in divisors(from_zero)), "{} may divide by 0", right)
     return Concluded(AtMost(left, right.subs(symbol, 0)))

@@ -10,7 +10,6 @@ from sympy import (
     Add,
     Basic,
     Derivative,
-    Dummy,
     Expr,
     Lambda,
     Max,
@@ -32,6 +31,7 @@ from sympy.core.function import AppliedUndef
 
 from ...functions.interface import BoundFunction
 from ...functions.log_mean_exp import LogMeanExp
+from ...symbols import fresh
 from ..algebra import is_zero
 from ..integrals import Integrated
 from ..propositions import AtMost, Either, Less, Proposition, Tends
@@ -73,7 +73,7 @@ def _from_one(body: Expr, index: Symbol, count: Expr) -> Expr:
 
 @lru_cache(maxsize=64)
 def _counting(index: Symbol) -> Symbol:
-    return index if index.is_positive else Dummy(index.name, integer=True, positive=True)
+    return index if index.is_positive else fresh(index.name, integer=True, positive=True)
 
 
 def is_written_out(node: BoundFunction, known: Sequence[Expr]) -> bool:

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise, permutations
 from typing import Any
 
-from sympy import Basic, Derivative, Dummy, Eq, Expr, Float, Integral, Lambda, Max, Piecewise, Pow, S, Symbol, floor
+from sympy import Basic, Derivative, Eq, Expr, Float, Integral, Lambda, Max, Piecewise, Pow, S, Symbol, floor
 
 from ...functions.interface import BoundFunction
 from ...functions.log_mean_exp import LogMeanExp
+from ...symbols import fresh
 from ..algebra import is_zero
 from ..propositions import AtMost, Equal, Less, Proposition
 from ..signs import Sign, divisors, is_nonzero, seen, sign
@@ -70,7 +71,7 @@ def _check_equal(left: Expr, right: Expr, nonzero: Sequence[Theorem], by: Sequen
 
     left, right = spelled(left), spelled(right)
     letters = {
-        node: Dummy(real=True)
+        node: fresh(real=True)
         for node in left.atoms(BoundFunction) | right.atoms(BoundFunction)
         if node.own_name is not None and not all(is_nonzero(each, known) for each in divisors(node))
     }

@@ -10,7 +10,6 @@ from sympy import (
     Add,
     Basic,
     Derivative,
-    Dummy,
     Expr,
     Lambda,
     Mul,
@@ -26,6 +25,7 @@ from sympy import (
 from sympy.core.function import AppliedUndef, UndefinedFunction
 
 from ...functions.interface import BoundFunction
+from ...symbols import fresh
 from ..algebra import is_zero, normal_form
 from ..propositions import Anything, AtMost, Less, Term, is_exact
 from ..signs import Sign, seen, sign
@@ -123,16 +123,16 @@ def _put_numbers(part: Basic, numbers: Mapping[Symbol, Expr]) -> Basic:
     """
     if not part.has(Derivative, Subs):
         return part.subs(numbers, simultaneous=True)
-    fresh = {symbol: Dummy(symbol.name, **symbol.assumptions0) for symbol in numbers}
-    found = part.xreplace(fresh)
+    renamed = {symbol: fresh(symbol.name, **symbol.assumptions0) for symbol in numbers}
+    found = part.xreplace(renamed)
     for symbol, value in numbers.items():
-        found = found.subs(fresh[symbol], value)
+        found = found.subs(renamed[symbol], value)
     return found
 
 
 def _has_range_of(value: Expr, function: UndefinedFunction, ranges: Sequence[Theorem]) -> bool:
     """Whether a value is seen to lie where those of the function do; theorems y < z say that z − y is positive."""
-    applied = function(Dummy())
+    applied = function(fresh())
     kinds = {kind for kind in _RANGES if getattr(applied, f"is_{kind}", None)}
     if not kinds:
         return is_number(value, positive_=tuple(apart_by(each.proposition for each in ranges)))
@@ -153,7 +153,7 @@ _RANGES = (
 def has_plain_range(symbol: Symbol) -> bool:
     """Whether all that is assumed of a symbol is among: real, whole, ≥ 0, > 0. Other ranges are not checked."""
     kinds = {kind: True for kind in ("real", "integer", "positive", "nonnegative") if symbol.assumptions0.get(kind)}
-    return bool(symbol.assumptions0 == Symbol("x", **kinds).assumptions0)
+    return bool(symbol.assumptions0 == fresh("x", **kinds).assumptions0)
 
 
 def in_range(symbol: Symbol, value: Expr, ranges: Sequence[Theorem]) -> None:
