@@ -107,7 +107,7 @@ def _fact(fact: Fact) -> str:
     """A fingerprint of what a fact says."""
     from .proof.propositions import content
 
-    said = [fact.name, fact.reference, *map(content, (*fact.premises, fact.conclusion, *fact.under))]
+    said = [fact.name, fact.reference, *map(content, (*fact.premises, fact.conclusion, *fact.under, *fact.under_each))]
     return hashlib.sha256("\n".join([*said, str(fact.eigen)]).encode()).hexdigest()[:16]
 
 
