@@ -81,7 +81,8 @@ def _proved(found: Statement) -> dict[str, Any]:
     def words(propositions: Iterable[Proposition]) -> list[str]:
         return [str(each) for each in propositions if not isinstance(each, Abbreviation)]
 
-    facts = sorted(rests_on(found.theorem), key=lambda fact: fact.name)
+    used = frozenset[Fact]().union(*map(rests_on, (found.theorem, *found.beside)))
+    facts = sorted(used, key=lambda fact: fact.name)
     return {
         "facts": [fact.name for fact in facts if not fact.is_definition],
         "definitions": [fact.name for fact in facts if fact.is_definition],

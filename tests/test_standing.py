@@ -37,7 +37,7 @@ CHANGED = {
     "halved": halved,
     "one more claim": lambda: replace(statement("shift:gd"), also=(("beside", Integer(1)),)),
     "one more assumption": lambda: replace(statement("shift:gd"), assumes=("",)),
-    "rests on other statements": lambda: replace(statement("shift:gd"), uses=()),
+    "rests on other statements": lambda: replace(statement("shift:gd"), uses=("thm:shuffle",)),
     "another kind": lambda: replace(statement("shift:gd"), kind="law"),
 }
 

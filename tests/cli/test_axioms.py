@@ -43,7 +43,7 @@ def test_the_whole_base(capsys):
     assert code == 0
     for fact in all_facts().values():
         assert fact.name in out
-    assert "by definition" in out.lower()
+    assert "definitions and elementary facts" in out.lower()
 
 
 def test_which_statements_fall_with_a_fact(capsys):

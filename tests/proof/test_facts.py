@@ -92,7 +92,8 @@ def test_a_cited_fact_has_a_witness(name: str) -> None:
 
 def test_every_fact_is_used() -> None:
     """By a statement, or by a theorem that views or sentences rely on."""
-    theorems = [each.theorem for each in statements()] + [lemma.theorem() for lemma in LEMMAS]
+    theorems = [one for each in statements() for one in (each.theorem, *each.beside)]
+    theorems += [lemma.theorem() for lemma in LEMMAS]
     used = frozenset[Fact]().union(*map(rests_on, theorems))
     assert {fact.name for fact in all_facts().values()} - {fact.name for fact in used} == set()
 

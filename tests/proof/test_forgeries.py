@@ -24,7 +24,17 @@ from hsdp_symbolic.proof.about import verified
 from hsdp_symbolic.proof.evidence import Verdict
 from hsdp_symbolic.proof.facts import all_facts
 from hsdp_symbolic.proof.kernel import Fact, Refused, Theorem, apply, assume, combine, compare, proof_of
-from hsdp_symbolic.proof.propositions import Abbreviation, AtMost, From, InOrder, Less, PerOrder, Renyi, ShuffledOnce
+from hsdp_symbolic.proof.propositions import (
+    Abbreviation,
+    AtMost,
+    Equal,
+    From,
+    InOrder,
+    Less,
+    PerOrder,
+    Renyi,
+    ShuffledOnce,
+)
 from hsdp_symbolic.proof.search import claimed
 from hsdp_symbolic.statement import Statement
 from hsdp_symbolic.symbols import K, N, alpha, eta, j0, lam, q, rho0
@@ -169,7 +179,7 @@ def test_samples_are_the_same_each_time() -> None:
 
 def test_an_unused_step_is_a_survivor() -> None:
     """The controls notice a premise that does nothing: a rewriting that rewrites nothing."""
-    idle = kernel.rewrite(compare(Integer(0), Integer(1)), assume(kernel.Equal(eta, lam)))
+    idle = kernel.rewrite(compare(Integer(0), Integer(1)), assume(Equal(eta, lam)))
     assert controls.survivors(idle)
 
 
