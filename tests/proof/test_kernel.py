@@ -694,7 +694,7 @@ def test_only_the_kernel_makes_theorems_in_this_package() -> None:
     import hsdp_symbolic
 
     root = Path(hsdp_symbolic.__file__).parent
-    doors = ("import make", ".make(", "object.__new__(Theorem", "@rule", "@kernel.rule", '_proof"')
+    doors = ("import make", "theorem.make(", "object.__new__(Theorem", "@rule", "@kernel.rule", '_proof"')
     found = [
         (path.name, door)
         for path in root.rglob("*.py")
