@@ -340,6 +340,12 @@ TEX |= {
 # By how much a number that counts grows.
 more = Symbol("more", integer=True, nonnegative=True)
 
+# Losses, as facts speak of them: how convex and how smooth, how far a point is moved, the step, the base of a power.
+convexity, smoothness, move, step_size, base = (
+    Symbol(name, real=True) for name in ("convexity", "smoothness", "move", "step_size", "base")
+)
+TEX |= {convexity: r"\mu", smoothness: r"\beta'", move: "s", step_size: r"\eta'", base: "x"}
+
 
 def fresh(name: str = "x", **assumptions: bool | None) -> Dummy:
     """A symbol unlike any other, whatever its name: nothing said of others is said of it."""

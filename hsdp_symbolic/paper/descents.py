@@ -28,7 +28,7 @@ from ..proof.propositions import (
     Proposition,
 )
 from ..proof.search import given, ranged, short
-from ..symbols import ABBREVIATIONS, G, K, N, P, S_g, X, alpha, b, beta, eta, j0, lam, m, n, noise_2, q, sigma2
+from ..symbols import ABBREVIATIONS, G, K, N, P, S_g, X, alpha, b, beta, eta, j0, lam, m, move, n, q, sigma2
 
 NOISE = 2 * eta * sigma2
 """The variance of a step's noise, per coordinate."""
@@ -74,7 +74,7 @@ def contraction(run: Descent, modulus: Expr) -> Theorem:
     room = combine(S.Zero, raised - modulus, ((modulus + beta) / eta, step_size), slack)
     losses = apply(smoother, assume(LossesBetween(run, modulus, beta)), kernel.loosen(wide))
     points = assume(Gradients(run, X, P, G))
-    at_best = apply(descent_lemma, points, losses, put={noise_2: 1 / (raised - modulus)}, ranges=[room])
+    at_best = apply(descent_lemma, points, losses, put={move: 1 / (raised - modulus)}, ranges=[room])
     rate = 1 - eta * modulus
     moved = combine(X - 2 * eta * P + eta**2 * G, rate**2 * X, (eta**2, room, at_best))
     positive = combine(S.Zero, rate, (eta / 2, room)) if modulus != 0 else kernel.positive(rate)

@@ -500,7 +500,7 @@ class LossesBetween(Proposition):
     convexity: Expr
     smoothness: Expr
     assumable = True
-    words = "every loss is {convexity}-strongly convex and {smoothness}-smooth"
+    words = "every loss is strongly convex with modulus {convexity} and smooth with constant {smoothness}"
 
 
 @dataclass(frozen=True)

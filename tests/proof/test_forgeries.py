@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 import pickle
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import FrozenInstanceError, replace
 from typing import Any
 
@@ -17,7 +17,7 @@ from sympy import Expr, Ge, Gt, Integer, S
 from hsdp_symbolic import catalogue
 from hsdp_symbolic.functions.geometric import GeometricSum
 from hsdp_symbolic.meaning import Quantity
-from hsdp_symbolic.paper import fixed_order, lsi, postprocessing
+from hsdp_symbolic.paper import fixed_order, lsi
 from hsdp_symbolic.paper.descents import FIXED_ORDER, by_contraction, losses_assumed
 from hsdp_symbolic.proof import controls, kernel
 from hsdp_symbolic.proof.about import verified
@@ -135,25 +135,6 @@ def test_a_wrong_domain_is_no_domain() -> None:
 # --- Further false corollaries --------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def with_noise_shrinking() -> Iterator[None]:
-    """The lemma that noise shrinks divergences stands in for itself as long as its proof is not written."""
-    lemma = postprocessing.noise_shrinks()
-    try:
-        proof_of(lemma)
-    except Refused:
-        stands_in = Fact("noise_shrinks", "the lemma itself", lemma.hypotheses, lemma.proposition)
-        before = lemma.inputs
-        prove = ("prove", lambda: apply(stands_in, *map(assume, lemma.hypotheses)))
-        object.__setattr__(lemma, "inputs", (prove,))
-        yield
-        object.__setattr__(lemma, "inputs", before)
-        object.__setattr__(lemma, "_proof", None)
-    else:
-        yield
-
-
-@pytest.mark.usefixtures("with_noise_shrinking")
 @pytest.mark.parametrize("make", PROVED, ids=lambda make: make.__name__)
 def test_fifty_false_corollaries(make: Callable[[], Statement]) -> None:
     """One input of one rule changed: it refuses, or proves something else."""
@@ -163,13 +144,11 @@ def test_fifty_false_corollaries(make: Callable[[], Statement]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("with_noise_shrinking")
 @pytest.mark.parametrize("make", PROVED, ids=lambda make: make.__name__)
 def test_no_change_goes_unnoticed(make: Callable[[], Statement]) -> None:
     assert controls.survivors(make().theorem) == []
 
 
-@pytest.mark.usefixtures("with_noise_shrinking")
 def test_samples_are_the_same_each_time() -> None:
     theorem = lsi.lsi_convex().theorem
     first, again = ([what for what, _ in controls.sample(theorem, 20, seed=3)] for _ in range(2))

@@ -7,20 +7,21 @@ from sympy import Integer, S, exp, log
 from ...functions.sampled_gaussian import SampledGaussian
 from ...meaning import Neighbouring
 from ...symbols import (
+    base,
+    convexity,
     cost_1,
     count,
     distance,
     epoch,
-    factor,
     further,
-    inverse,
     noise_1,
-    noise_2,
     order,
     place,
     rate,
     s_unit,
+    smoothness,
     start,
+    step_size,
     t_tilt,
 )
 from ..kernel import Fact
@@ -40,20 +41,19 @@ from ..propositions import (
 )
 
 _PASS = Descent(InOrder(count, place), noise_1)
-_STEP, _CONVEXITY, _SMOOTHNESS, _BASE = factor, noise_2, inverse, cost_1
 _POISSON = Descent(EachByItself(rate), noise_1, Neighbouring.ADD_REMOVE)
 
 mixing_and_diffusion = Fact(
     "mixing_and_diffusion",
     "Balle et al. 2019, Theorem 5",
     (
-        GradientSteps(_PASS, _STEP),
-        LossesBetween(_PASS, _CONVEXITY, _SMOOTHNESS),
-        Less(S.Zero, _CONVEXITY),
-        AtMost(_CONVEXITY, _SMOOTHNESS),
-        Less(S.Zero, _STEP),
-        AtMost(_STEP, 2 / (_CONVEXITY + _SMOOTHNESS)),
-        Equal(_BASE, 1 - 2 * _STEP * _SMOOTHNESS * _CONVEXITY / (_SMOOTHNESS + _CONVEXITY)),
+        GradientSteps(_PASS, step_size),
+        LossesBetween(_PASS, convexity, smoothness),
+        Less(S.Zero, convexity),
+        AtMost(convexity, smoothness),
+        Less(S.Zero, step_size),
+        AtMost(step_size, 2 / (convexity + smoothness)),
+        Equal(base, 1 - 2 * step_size * smoothness * convexity / (smoothness + convexity)),
         Apart(_PASS, distance),
         Less(S.Zero, noise_1),
         AtMost(S.One, further),
@@ -61,7 +61,7 @@ mixing_and_diffusion = Fact(
     ),
     PerOrder(
         From(_PASS, count * epoch + place, further + 1),
-        distance**2 / (2 * noise_1) / further * _BASE ** ((further + 1) / Integer(2)),
+        distance**2 / (2 * noise_1) / further * base ** ((further + 1) / Integer(2)),
     ),
     "one pass: the record is used in the first of these steps only; 2L²/σ² in their letters is distance²/(2v)",
 )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from sympy import Rational
 
-from ...symbols import G, P, X, distance, inverse, noise_2
+from ...symbols import G, P, X, convexity, move, smoothness
 from ..facts.losses import descent_lemma
 from ..kernel import Fact
 from ..propositions import AtMost
@@ -18,16 +18,16 @@ def _descent_lemma(fact: Fact) -> Iterator[bool]:
     """ℓ = (c/2)x² in one coordinate or in two with μ ≤ c ≤ β: Δg = cΔθ; the move that says most is 1/(β − μ)."""
     found = fact.conclusion
     assert isinstance(found, AtMost)
-    convexity, smoothness = Rational(1), Rational(4)
+    least, most = Rational(1), Rational(4)
     for curves in ((4,), (1,), (2,), (4, 1)):
         squares = [Rational(1)] * len(curves)
         numbers = {
             X: sum(squares),
             P: sum(c * x for c, x in zip(curves, squares, strict=True)),
             G: sum(c**2 * x for c, x in zip(curves, squares, strict=True)),
-            distance: convexity,
-            inverse: smoothness,
+            convexity: least,
+            smoothness: most,
         }
-        for move in (1 / (smoothness - convexity), Rational(1, 10), Rational(-1)):
-            values = {**numbers, noise_2: move}
+        for far in (1 / (most - least), Rational(1, 10), Rational(-1)):
+            values = {**numbers, move: far}
             yield bool(found.left.subs(values) <= found.right.subs(values))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from sympy import Expr, Rational, exp, log
 
 from ...functions.sampled_gaussian import SampledGaussian
-from ...symbols import cost_1, distance, further, noise_1, order, rate, s_unit, t_tilt
+from ...symbols import base, cost_1, distance, further, noise_1, order, rate, s_unit, t_tilt
 from ..facts.published import mixing_and_diffusion, sampled_gaussian, sampled_gaussian_at_least
 from ..kernel import Fact
 from . import witness
@@ -16,9 +16,9 @@ from . import witness
 @witness(mixing_and_diffusion)
 def _quadratic(fact: Fact) -> Iterator[bool]:
     """θ²/2 with small steps: means c^r apart, variance 1 + c² + … + c^(2r), exactly."""
-    for steps, base in ((5, Rational(999, 1000)), (3, Rational(99, 100))):
-        exact = base ** (2 * steps) / sum(base ** (2 * s) for s in range(steps + 1)) / 2
-        said = fact.conclusion.value.subs({cost_1: base, further: steps, distance: 1, noise_1: 1})
+    for steps, kept in ((5, Rational(999, 1000)), (3, Rational(99, 100))):
+        exact = kept ** (2 * steps) / sum(kept ** (2 * s) for s in range(steps + 1)) / 2
+        said = fact.conclusion.value.subs({base: kept, further: steps, distance: 1, noise_1: 1})
         yield bool(exact <= said)
 
 
