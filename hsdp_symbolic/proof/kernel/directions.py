@@ -52,7 +52,7 @@ def _presumed(expr: Expr, symbol: Symbol) -> list[Proposition]:
     It also writes ⌊n/b⌋ as the sum of two halves ≥ 1; where that could matter, it is presumed too.
     """
     letters = expr.free_symbols | {symbol}
-    functions = expr.atoms(BoundFunction)
+    functions = sorted(expr.atoms(BoundFunction), key=str)
     others = {type(each).__name__ for each in functions if not each.moves_in_proofs}
     require(not others, "{}: directions are known under conditions only", ", ".join(sorted(others)))
     sums = expr.atoms(Add)
@@ -102,7 +102,8 @@ def moves(expr: Expr, symbol: Symbol, by: Symbol) -> Concluded:
     presumed = [*_presumed(expr, symbol), *(Less(S.Zero, each) for each in meanings)]
     spelled = [each.changed(_speller(meanings)) for each in presumed]
     ends = _at([{}, {symbol: symbol + by}], spelled)
-    unknown = [each for side in (here, later) for each in divisors_of(side) if not is_nonzero(each, apart_by(ends))]
+    found_in = sorted({each for side in (here, later) for each in divisors_of(side)}, key=str)
+    unknown = [each for each in found_in if not is_nonzero(each, apart_by(ends))]
     hypotheses = union([ends, (Less(S.Zero, each) for each in unknown)])
     require_defined([here, later], known=apart_by(hypotheses))
     if found in (Trend.UP, Trend.FLAT):
