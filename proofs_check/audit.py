@@ -9,6 +9,7 @@ from hsdp_symbolic.errors import ArgumentError
 from hsdp_symbolic.tex import plain
 from hsdp_symbolic.tex.words import to_latex
 
+from .cache import Memory
 from .claim import Claim, Entry, Note, examine
 from .inventory import Item, stored
 from .ledger import about, claim_named, coverage
@@ -54,14 +55,14 @@ def overview() -> str:
 
 
 def story(name: str) -> str:
-    """`hsdp audit ID`: everything about a claim, or about an item of the inventory; every check is run again."""
+    """`hsdp audit ID`: everything about a claim or an item of the inventory; checks but for whole proofs run again."""
     items = {item.id: item for item in stored()}
     named = claim_named(name)
     if named is not None:
         return _claim_story(named, items)
     if name not in items:
-        first_steps = [f"{label}/1" for label in labels()]
-        known = [each for each in (*first_steps, *parts_of_claims(), *items) if name.lower() in each.lower()][:4]
+        theorems = [f"{label}/theorem" for label in labels()]
+        known = [each for each in (*theorems, *parts_of_claims(), *items) if name.lower() in each.lower()][:4]
         hint = f"did you mean {', '.join(known)}?" if known else "`hsdp audit` and proofs_check/LEDGER.md list them"
         raise ArgumentError("ID", name, "no such claim or item", hint)
     item = items[name]
@@ -72,7 +73,7 @@ def story(name: str) -> str:
 
 
 def _claim_story(claim: Claim, items: dict[str, Item]) -> str:
-    entry = examine(claim, controls=True)
+    entry = _proof_entry(claim) if claim.derives else examine(claim, controls=True)
     told = [f"{claim.id}: {claim.says}", f"  where      {claim.where}"]
     told += [f"  item       {each}, line {items[each].line}: {items[each].quote} …" for each in claim.items]
     for name, check, evidence in (
@@ -84,12 +85,19 @@ def _claim_story(claim: Claim, items: dict[str, Item]) -> str:
             told.append(f"             {evidence.verdict} by {evidence.method}, {evidence.scope}: {evidence.detail}")
     told += [f"  correction {claim.correction}"] if claim.correction else []
     told += [f"  sharper    {claim.sharper}"] if claim.sharper else []
-    assert entry.control is not None
-    told.append(
-        f"  control    {entry.control.tried - len(entry.control.survivors)} of {entry.control.tried} mutants rejected"
-    )
-    told.append(f"  verdict    {entry.verdict}")
+    if entry.control is not None:
+        rejected = entry.control.tried - len(entry.control.survivors)
+        told.append(f"  control    {rejected} of {entry.control.tried} mutants rejected")
+    told.append(f"  verdict    {entry.verdict}" + (" (remembered)" if entry.remembered else ""))
     return "\n".join(told)
+
+
+def _proof_entry(claim: Claim) -> Entry:
+    """The verdict on a whole proof, remembered if it can be; its mutants take long (`hsdp verify LABEL --controls`)."""
+    memory = Memory()
+    entry = memory.examine(claim, controls=False)
+    memory.save()
+    return entry
 
 
 def _note_story(note: Note) -> str:
