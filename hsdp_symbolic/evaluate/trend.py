@@ -1,4 +1,4 @@
-"""Monotonicity proved from the structure of an expression, for all parameters at once.
+"""Directions, read off the structure of an expression and off what its functions say of themselves.
 
 Each node has a rule (a sum of increasing terms increases, a positive power of a contraction decreases, …), each
 function of the bounds its own (`functions.interface.BoundFunction.trend`); where no rule applies the answer is

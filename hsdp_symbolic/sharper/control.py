@@ -100,7 +100,6 @@ CONTROL_RTOL = "1/20"
 _COST = KAPPA * rho0
 State = tuple[Expr, Expr, Expr]
 """How many whole passes follow this one, how many of its batches are left, and whether it has not used the record."""
-_END = Integer(0), Integer(0)
 
 
 @cache

@@ -1,4 +1,4 @@
-"""How the bounds compare with each other, and how they respond to K, α and σ: for all parameters."""
+"""How the bounds compare with each other, and how they respond to K, α and σ."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sharper bounds against the exact law and the paper's bounds: tight where attained, smaller for all parameters."""
+"""The sharper bounds against the exact law and the paper's bounds: tight where attained, smaller elsewhere."""
 
 from __future__ import annotations
 
