@@ -127,9 +127,12 @@ class Arb:
         return found if self._context.prec == self.precision else self.again(self._flint.arb, value)
 
     def interval(self, low: Fraction, high: Fraction) -> Any:
-        left, right = self.ball(low), self.ball(high)
-        found = left.union(right)
-        return found if self._context.prec == self.precision else self.again(left.union, right)
+        return self.union(self.ball(low), self.ball(high))
+
+    def union(self, x: Any, y: Any) -> Any:
+        """The least ball around both."""
+        found = x.union(y)
+        return found if self._context.prec == self.precision else self.again(x.union, y)
 
     def pi(self) -> Any:
         return self.again(self._flint.arb.pi)

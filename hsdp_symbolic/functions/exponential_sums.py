@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from functools import cache, partial
+from functools import cache, partial, reduce
 from typing import Any
 
 from ..arithmetic.engines import SeriesArb, Unbounded
@@ -47,8 +47,12 @@ def sum_of_exponentials(over: Balls, body: ProgramArgument, values: Values, inde
     near, beyond = first_where(lambda switch: not switch < 1), first_where(lambda switch: switch >= 1)
     if beyond - near > MOST_ONE_BY_ONE:
         raise Unbounded
-    between = sum((_exponential(over, at(Fraction(place))) for place in range(near, beyond)), engine.ball(Fraction(0)))
-    return total_of(first, near - 1, switched=False) + between + total_of(beyond, last, switched=True)
+    between = [_exponential(over, at(Fraction(place))) for place in range(near, beyond)]
+    return reduce(
+        engine.add,
+        between,
+        engine.add(total_of(first, near - 1, switched=False), total_of(beyond, last, switched=True)),
+    )
 
 
 def _sum_of_range(
@@ -79,6 +83,7 @@ class _Blocks:
     ) -> None:
         self._engine, self._machine, self._term, self._series = engine, machine, term, series
         self._tolerance = engine.ball(engine.resolution * 2**24)
+        self._either_sign = engine.interval(Fraction(-1), Fraction(1))
         self._nothing_left = engine.ball(1 + engine.resolution * 2**24)
         self._powers = _PowerSums(engine, machine.order)
 
@@ -88,7 +93,7 @@ class _Blocks:
         while start <= last:
             here = self._term(start)
             if here < self._nothing_left:
-                rest = engine.mul(engine.ball(Fraction(last - start + 1)), here.union(engine.ball(Fraction(1))))
+                rest = engine.mul(engine.ball(Fraction(last - start + 1)), engine.union(here, engine.ball(Fraction(1))))
                 return engine.add(total, rest)
             length = min(2 * length, 2 * ((start - 1) // 3) + 1, last - start + 1)
             while length >= DIRECT_TERMS:
@@ -113,11 +118,12 @@ class _Blocks:
         centre = machine.series([engine.ball(start + half), engine.ball(Fraction(1))])
         coefficients = machine.coefficients(machine.exp(self._series(centre)))
         found = self._powers.sum(coefficients, length)
-        if not found.rad() < length * (self._tolerance * here + 64 * here.rad()):
+        slack = engine.add(engine.mul(self._tolerance, here), engine.mul(engine.ball(Fraction(64)), here.rad()))
+        if not found.rad() < engine.mul(engine.ball(Fraction(length)), slack):
             return None
         farthest = self._term(int(start - 3 * half))  # f(c − R) with R = 4·half; the index is at least 1
         missed = engine.mul(farthest, engine.ball(Fraction(length, 3 * 4 ** (machine.order - 1))))
-        return engine.add(found, missed.union(-missed))
+        return engine.add(found, engine.mul(missed, self._either_sign))
 
 
 def _exponential(over: Balls, value: Any) -> Any:
