@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from functools import cache, partial, reduce
+from functools import cache, partial
 from typing import Any
 
 from ..arithmetic.engines import SeriesArb, Unbounded
@@ -47,12 +47,10 @@ def sum_of_exponentials(over: Balls, body: ProgramArgument, values: Values, inde
     near, beyond = first_where(lambda switch: not switch < 1), first_where(lambda switch: switch >= 1)
     if beyond - near > MOST_ONE_BY_ONE:
         raise Unbounded
-    between = [_exponential(over, at(Fraction(place))) for place in range(near, beyond)]
-    return reduce(
-        engine.add,
-        between,
-        engine.add(total_of(first, near - 1, switched=False), total_of(beyond, last, switched=True)),
-    )
+    total = engine.add(total_of(first, near - 1, switched=False), total_of(beyond, last, switched=True))
+    for place in range(near, beyond):
+        total = engine.add(total, _exponential(over, at(Fraction(place))))
+    return total
 
 
 def _sum_of_range(

@@ -24,6 +24,7 @@ import pytest
 from hsdp_symbolic import Enclosure, HsdpError, Setting, labels, statement
 from hsdp_symbolic.accounting import delta, delta_at, epsilon, epsilon_at, logistic, training_run
 from hsdp_symbolic.accounting.several import Part, epsilon_of_all
+from hsdp_symbolic.arithmetic.engines import ENGINES as ENGINES_BY_NAME
 from hsdp_symbolic.arithmetic.engines import MOST_TRIES, TURN, Arb, PaddedMpmath, SeriesArb, _elementary
 from hsdp_symbolic.errors import NotRational, SeriesShortened
 from hsdp_symbolic.experiment.renyi.mixtures import Mixture, mixture_divergence
@@ -278,6 +279,31 @@ def test_values_hold_while_others_change_flint_and_mpmath():
 @pytest.mark.slow
 def test_all_values_hold_while_others_change_flint_and_mpmath_for_long():
     check_disturbed(apart(disturbed, 120.0, 3))
+
+
+class Forgetful(Arb):
+    """Each operation leaves flint at two bits, as another thread might: what others compute is nearly worthless."""
+
+    def add(self, x: Any, y: Any) -> Any:
+        found = super().add(x, y)
+        flint.ctx.prec = 2
+        return found
+
+    def mul(self, x: Any, y: Any) -> Any:
+        found = super().mul(x, y)
+        flint.ctx.prec = 2
+        return found
+
+
+@pytest.mark.parametrize("label", ["thm:shuffle", "shift:shuffle"])
+def test_sums_of_very_many_terms_are_computed_by_the_engine_alone(label, monkeypatch):
+    many = Setting(n=20_000, b=2, K=40, eta="0.0002", lam=1, beta=4, sigma=2, S_g=4)
+    alone, before = statement(label).enclose(many, alpha=15), flint.ctx.prec
+    monkeypatch.setitem(ENGINES_BY_NAME, "arb", Forgetful)
+    try:
+        assert statement(label).enclose(many, alpha=15) == alone
+    finally:
+        flint.ctx.prec = before
 
 
 class TestWhatThreadsShare:
