@@ -24,9 +24,12 @@ from typing import Any, Protocol
 
 from ..errors import SeriesShortened, ValueTooLarge
 from .doubles import require_nearest
+from .erfc import Bracket, alternating, ascending
 
 EXPONENT_CAP = 2**25
 """Endpoints below 2^−EXPONENT_CAP are widened to 0 or that power: exact fractions of that size fill memory."""
+_LARGE = 20
+"""Beyond x = 2^_LARGE, erfc(x) ≤ e^(−x²) is less than 2^−2^(2·_LARGE), and is not computed."""
 MOST_TRIES = 10_000
 """How often one operation is tried again because another thread changed flint's settings meanwhile."""
 
@@ -65,6 +68,12 @@ class Engine(Protocol):
 
     def exp(self, x: Any) -> Any: ...
     def log(self, x: Any) -> Any: ...
+    def sqrt(self, x: Any) -> Any:
+        """√x; unbounded if x may be negative."""
+
+    def erfc(self, x: Any) -> Any:
+        """The complementary error function, 2/√π times the integral of e^(−t²) from x on."""
+
     def recentre(self, x: Any) -> tuple[Any, Fraction]:
         """A point interval and a radius that together enclose x."""
 
@@ -168,13 +177,25 @@ class Arb:
         found = x.log()
         return found if self._context.prec == self.precision else self.again(x.log)
 
-    def bounds(self, x: Any) -> tuple[Fraction, Fraction] | None:
-        if not x.is_finite():
-            return None
+    def sqrt(self, x: Any) -> Any:
+        found = x.sqrt()
+        return found if self._context.prec == self.precision else self.again(x.sqrt)
+
+    def erfc(self, x: Any) -> Any:
+        found = x.erfc()
+        return found if self._context.prec == self.precision else self.again(x.erfc)
+
+    def ends(self, x: Any) -> tuple[Any, Any]:
+        """The ends of a ball, rounded outwards to this precision: flint's own numbers."""
         low, high = x.lower(), x.upper()
         if self._context.prec != self.precision:
             low, high = self.again(x.lower), self.again(x.upper)
-        (low_man, low_exp), (high_man, high_exp) = low.man_exp(), high.man_exp()
+        return low, high
+
+    def bounds(self, x: Any) -> tuple[Fraction, Fraction] | None:
+        if not x.is_finite():
+            return None
+        (low_man, low_exp), (high_man, high_exp) = (end.man_exp() for end in self.ends(x))
         return dyadic(int(low_man), int(low_exp), up=False), dyadic(int(high_man), int(high_exp), up=True)
 
 
@@ -332,12 +353,65 @@ class PaddedMpmath:
             return self._lib.fninf, self._lib.finf
         return self._rounded(self._own.mpf_log, x)
 
+    def sqrt(self, x: Any) -> Any:
+        if self._lib.mpf_lt(x[0], self._lib.fzero):
+            return self._lib.fninf, self._lib.finf
+        return self._lib.libmpi.mpi_sqrt(x, self.precision)
+
+    def erfc(self, x: Any) -> Any:
+        """By sums of our own (`arithmetic.erfc`): mpmath's function makes no promise about the last digits."""
+        low, high = x
+        if low in (self._lib.fninf, self._lib.fnan) or high in (self._lib.finf, self._lib.fnan):
+            return self._lib.fzero, self._lib.from_int(2)
+        return self._erfc_at(high)[0], self._erfc_at(low)[1]
+
+    def _erfc_at(self, x: Any) -> Any:
+        """Of one number."""
+        lib = self._lib
+        sign, mantissa, exponent, length = x
+        if not mantissa:
+            return self._one
+        if sign:
+            above = self._erfc_at((0, mantissa, exponent, length))
+            return self.add((lib.from_int(2),) * 2, lib.libmpi.mpi_neg(above))
+        if exponent + length > _LARGE:  # and x ≥ 2^(exponent + length − 1)
+            return lib.fzero, lib.mpf_shift(lib.fone, -(1 << 2 * _LARGE))
+        square = lib.mpf_mul(x, x)
+        t = max(0, 2 * exponent + 2 * length + 1)  # 2x² < 2^t
+        bits = self.precision + 16 + t
+        if t and (ratio := alternating(_fixed(lib.mpf_shift(square, 1), bits), bits)) is not None:
+            return self._times_density(x, square, ratio, bits, self.precision + 8, from_above=True)
+        # 1 − erf(x) loses the digits by which e^(−x²) is less than 1.
+        bits += (lib.to_int(square) + 1) * 3 // 2
+        total = ascending(_fixed(lib.mpf_shift(square, 1), bits), bits)
+        below = self._times_density(x, square, total, bits, bits, from_above=False)
+        return self.add(self._one, lib.libmpi.mpi_neg(below))
+
+    def _times_density(
+        self, x: Any, square: Any, factor: Bracket, bits: int, precision: int, *, from_above: bool
+    ) -> Any:
+        """factor·e^(−x²)/(x√π), or factor·2x·e^(−x²)/√π."""
+        lib, finer = self._lib, PaddedMpmath(precision)
+        scaled = tuple(lib.from_man_exp(end, -bits, precision, way) for end, way in zip(factor, "fc", strict=True))
+        falling = finer.exp((lib.mpf_neg(square),) * 2)
+        linear = finer.inverse((x, x)) if from_above else (lib.mpf_shift(x, 1),) * 2
+        return finer.mul(finer.mul(scaled, falling), finer.mul(linear, finer.inverse(finer.sqrt(finer.pi()))))
+
     def bounds(self, x: Any) -> tuple[Fraction, Fraction] | None:
         special = (self._lib.finf, self._lib.fninf, self._lib.fnan)
         if x[0] in special or x[1] in special:
             return None
         (low, low_exp), (high, high_exp) = ((-int(m) if s else int(m), int(e)) for s, m, e, _ in x)
         return dyadic(low, low_exp, up=False), dyadic(high, high_exp, up=True)
+
+
+def _fixed(x: Any, bits: int) -> Bracket:
+    """A positive number of mpmath in units of 2^−bits, rounded down and up."""
+    _, mantissa, exponent, _ = x
+    shift = exponent + bits
+    if shift >= 0:
+        return mantissa << shift, mantissa << shift
+    return mantissa >> -shift, -(-mantissa >> -shift)
 
 
 ENGINES: dict[str, type[Arb] | type[PaddedMpmath]] = {Arb.name: Arb, PaddedMpmath.name: PaddedMpmath}
