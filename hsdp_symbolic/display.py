@@ -9,6 +9,7 @@ from sympy import Add, Expr, Function, Mul, Symbol
 
 from .functions.geometric import GeometricSum
 from .functions.log_mean_exp import LogMeanExp
+from .functions.mean_over import MeanOver
 from .symbols import i
 
 
@@ -62,6 +63,14 @@ class LogAverage(Display):
     def meaning(self) -> Expr:
         body, place, count = self.args
         return LogMeanExp(body.subs(place, count - i), i, count)
+
+
+class Average(Display):
+    """The average of the body over the position `place` of the record, from 0 to `count` − 1."""
+
+    def meaning(self) -> Expr:
+        body, place, count = self.args
+        return MeanOver(body.subs(place, count - i), i, count)
 
 
 class FirstEpoch(Display):

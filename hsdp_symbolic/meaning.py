@@ -80,16 +80,24 @@ class Quantity(StrEnum):
     """The information I_α/E_α of Appendix D of the paper."""
     LOG_SOBOLEV = auto()
     """The constant of a log-Sobolev inequality."""
+    GAUSSIAN = auto()
+    """μ² of Gaussian differential privacy: what a run releases is as hard to tell apart as N(0, 1) and N(μ, 1)."""
     EPSILON = auto()
-    """The ε of (ε, δ)-differential privacy, from a Rényi divergence."""
+    """The ε of (ε, δ)-differential privacy."""
     DELTA = auto()
-    """The δ of (ε, δ)-differential privacy, from a Rényi divergence."""
+    """The δ of (ε, δ)-differential privacy; as a function of ε, a profile."""
     SMOOTHNESS = auto()
     """The β of a loss."""
     CONVEXITY = auto()
     """The λ of a strongly convex loss."""
     CONTRACTION = auto()
     """A λ′ for which the update is (1 − ηλ′)-Lipschitz."""
+
+
+OF_A_RUN = (Quantity.DIVERGENCE, Quantity.GAUSSIAN, Quantity.DELTA)
+"""What a bound on a whole run may bound."""
+PROFILES = (Quantity.GAUSSIAN, Quantity.DELTA)
+"""Those of them that give δ for every ε by themselves, without an order to be chosen."""
 
 
 class Asks(StrEnum):
@@ -99,6 +107,11 @@ class Asks(StrEnum):
     """Composition: each step is a Gaussian mechanism, whatever is done with what it released."""
     CONTRACTION = auto()
     """The update is (1 − ηλ)-Lipschitz; where the loss is smooth and strongly convex, it is."""
+    SIZED_CONTRACTION = auto()
+    """The update of any batch of at most so many records is (1 − ηλ)-Lipschitz, sums being divided by one number.
+
+    That is so where every record's loss is convex and smooth and λ comes from a regulariser of its own.
+    """
     STRONGLY_CONVEX = auto()
     CONVEX = auto()
     SOFTMAX = auto()
@@ -112,6 +125,9 @@ class Asks(StrEnum):
         sensitivity = "total gradients have l2-sensitivity S_g"
         if self is Asks.NOTHING:
             return sensitivity
+        if self is Asks.SIZED_CONTRACTION:
+            size = "the gradient of every record has norm at most S_g"
+            return f"every record's loss is convex and (β − λ)-smooth, and a regulariser adds λθ to every step; {size}"
         kind = "convex" if self is Asks.CONVEX else "λ-strongly convex"
         return f"the loss of every record is β-smooth and {kind}; {sensitivity}"
 

@@ -28,6 +28,8 @@ w1, kappa = (Symbol(name, positive=True) for name in ("w1", "kappa"))
 bias = Symbol("bias", integer=True, nonnegative=True)
 classes = Symbol("classes", integer=True, positive=True)
 delta, epsilon = Symbol("delta", positive=True), Symbol("epsilon", nonnegative=True)
+T, window, known = (Symbol(name, integer=True, positive=True) for name in ("T", "window", "known"))
+share = Symbol("share", positive=True)
 t, R, dR, u = (Symbol(name, nonnegative=True) for name in ("t", "R", "dR", "u"))
 
 # Abbreviations, kept atomic in derivations and replaced last: with 1 − ηλ written out, solutions of the
@@ -72,7 +74,24 @@ TEX: dict[Symbol, str] = {
         symbol: LETTERS[symbol.name].tex
         for symbol in (
             *(n, b, K, eta, lam, beta, sigma, S_g, alpha, c, L, j0, j, k, hit, t, R, dR, u),
-            *(sigma_mul, R1, R2, eps_norm, w1, kappa, bias, classes, split, removed, delta, epsilon),
+            *(
+                sigma_mul,
+                R1,
+                R2,
+                eps_norm,
+                w1,
+                kappa,
+                bias,
+                classes,
+                split,
+                removed,
+                delta,
+                epsilon,
+                T,
+                window,
+                share,
+                known,
+            ),
         )
     },
     sigma2: r"\sigma^2",
@@ -226,6 +245,24 @@ FUNCTIONS_TEX |= {value_at: "e"}
 # Drift: how far a drifted copy of the first run is from it, and how much of that the noise of a step hides.
 drifted, hidden = (Symbol(name, real=True) for name in ("drifted", "hidden"))
 TEX |= {drifted: "z", hidden: "a"}
+# Any schedule, as functions of the step: Lipschitz constant, variance of the noise, how far the two maps are apart;
+# shifts, the distance before a step, and the price of a shift.
+factor_at, jump_at, shift_at, away_at, price_at = (
+    Function(name, nonnegative=True) for name in ("factor_at", "jump_at", "shift_at", "away_at", "price_at")
+)
+variance_at = Function("variance_at", positive=True)
+time_1 = Symbol("time_1", integer=True, nonnegative=True)  # their argument
+TEX |= {time_1: "t"}
+FUNCTIONS_TEX |= {factor_at: "c", jump_at: "s", shift_at: "a", away_at: "z", price_at: "w", variance_at: "v"}
+
+
+# Secret hits: the portion of a distance by which a copy drifts, the share of noise that hides a hit, how many steps
+# tell their draws and how many keep them secret; the largest batch whose update contracts, what sums are divided by.
+portion, most_1, divisor_1 = (Symbol(name, real=True) for name in ("portion", "most_1", "divisor_1"))
+share_1 = Symbol("share_1", positive=True)
+told = Symbol("told", integer=True, nonnegative=True)
+window_1 = Symbol("window_1", integer=True, positive=True)
+TEX |= {portion: r"\lambda_t", most_1: r"B_{\max}", divisor_1: "b_1", share_1: "g", told: "t", window_1: r"\nu"}
 
 
 class uses_before(AppliedUndef):  # noqa: N801 — a letter, as the functions above
@@ -240,6 +277,25 @@ class uses_before(AppliedUndef):  # noqa: N801 — a letter, as the functions ab
 
 
 FUNCTIONS_TEX |= {uses_before: r"\operatorname{uses}"}
+
+# Batches shuffled anew in every epoch: how many epochs, in how many of them the record's places are known, and which
+# places these are (`functions.planned_shifts`).
+epochs_1, known_1, plan = (Symbol(name, integer=True, positive=True) for name in ("epochs_1", "known_1", "plan"))
+TEX |= {epochs_1: "K", known_1: "m", plan: "p"}
+
+
+class uses_within(AppliedUndef):  # noqa: N801 — a letter, as the functions above
+    """uses_within(N, rate, K, m, plan, e, i): how many of the first i batches of epoch e hold the record.
+
+    Nothing can be put in its place: it belongs to the run (`WithPlan`), whose arguments its first five are.
+    """
+
+    nargs = 7
+    is_integer = True
+    is_nonnegative = True
+
+
+FUNCTIONS_TEX |= {uses_within: r"\operatorname{uses}"}
 
 # Mixtures and draws: weights, two pairs of densities, a place on the segment between them, bounds on moments.
 weight, moment_1, moment_2 = (Symbol(name, real=True) for name in ("weight", "moment_1", "moment_2"))

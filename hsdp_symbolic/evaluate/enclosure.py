@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal
@@ -72,6 +73,27 @@ class Enclosure:
 
     def __str__(self) -> str:
         return "[{}, {}]".format(*self.decimals())
+
+
+def root(found: Enclosure, bits: int = 256) -> Enclosure:
+    """√x, by whole numbers rounded outwards.
+
+    >>> root(Enclosure(Fraction(9, 4), Fraction(9, 4)))
+    Enclosure(lo=Fraction(3, 2), hi=Fraction(3, 2))
+    """
+    if found.lo < 0:
+        raise ArgumentError("x", found.simplest(), "no square", "give a number >= 0")
+    low, high = (_root_of(end, bits) for end in (found.lo, found.hi))
+    return Enclosure(low[0], high[1])
+
+
+def _root_of(value: Fraction, bits: int) -> tuple[Fraction, Fraction]:
+    """√value, from below and from above, with so many bits."""
+    places = max(0, bits - (value.numerator.bit_length() - value.denominator.bit_length()) // 2)
+    scaled = value * 4**places
+    below = math.isqrt(scaled.numerator // scaled.denominator)
+    above = below if below * below == scaled else below + 1
+    return Fraction(below, 2**places), Fraction(above, 2**places)
 
 
 def exact(program: Program, values: Mapping[str, Fraction]) -> Fraction:

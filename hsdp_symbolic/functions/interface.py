@@ -212,6 +212,10 @@ class BoundFunction(Function):
     """Whether only proofs have it in them, and no bound: it has no views."""
     for_views: ClassVar[tuple[int, ...]] = ()
     """Arguments that views use, and that its value does not depend on: they may be undefined."""
+    free_at: ClassVar[tuple[int, ...]] = ()
+    """Arguments, letters of their own, that may be chosen freely: whatever they are, the value is a bound."""
+    solves: ClassVar[bool] = False
+    """Whether its last argument is ε, and `solved` says at which ε it is a given δ."""
     rank: ClassVar[int] = 0
     """How long it takes: 0 for closed forms, 1 for sums and recursions, more for what is sketched first (`Long`)."""
     slow_at_high_orders: ClassVar[bool] = False
@@ -224,6 +228,13 @@ class BoundFunction(Function):
     """Whether its LaTeX would take in a factor written after it, as a sum does."""
     tex_grouped: ClassVar[bool] = False
     """Whether its LaTeX needs brackets before an exponent."""
+
+    @classmethod
+    def choose(
+        cls, known: Mapping[int, Fraction], *, delta: Fraction | None = None, epsilon: Fraction | None = None
+    ) -> Mapping[int, Fraction]:
+        """Good values for the arguments `free_at`, by place, for a δ or an ε in mind; `known` has the other numbers."""
+        raise UnsupportedNode(f"{cls.__name__} chooses nothing; give it a method `choose`")
 
     def closed(self) -> Expr:
         """The function in elementary terms."""
@@ -363,6 +374,11 @@ class OfNumbers(BoundFunction):
     def enclosed(cls, over: Balls, *numbers: Fraction) -> Any:
         """An interval, or a rational, that holds the value."""
         raise UnsupportedNode(f"{cls.__name__} has no enclosure; give it a method `enclosed`")
+
+    @classmethod
+    def solved(cls, engine: str, delta: Fraction, rtol: Fraction, *others: Fraction) -> tuple[Fraction, Fraction]:
+        """Bounds, `rtol` apart, on the least ε ≥ 0 at which it is at most `delta`; `others`: all arguments but ε."""
+        raise UnsupportedNode(f"{cls.__name__} does not solve for ε; give it a method `solved`")
 
     @classmethod
     def array(cls, *arguments: Any) -> Array:

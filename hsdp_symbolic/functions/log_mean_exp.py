@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sympy import Expr, S, cancel, exp, log
 
 from ..errors import TooManySteps
-from ..setting.arrays import Array, Samples
+from ..setting.arrays import Array
 from ..symbols import alpha_minus_1
 from .exponential_sums import DIRECT_TERMS, sum_of_exponentials
 from .interface import (
@@ -19,7 +20,6 @@ from .interface import (
     Doubles,
     Parts,
     Printer,
-    ProgramArgument,
     Rules,
     Trend,
     Values,
@@ -27,10 +27,8 @@ from .interface import (
     flip,
     must_count,
 )
+from .over_index import block_size, for_each_count, terms_of
 from .recursion import MOST_STEPS_IN_BALLS, MOST_STEPS_IN_DOUBLES
-
-_BLOCK = 1 << 14
-"""Terms that are evaluated at once."""
 
 
 class LogMeanExp(Binding):
@@ -82,7 +80,8 @@ class LogMeanExp(Binding):
         body, index, count = parts
 
         def array(values: Values) -> Array:
-            return _array(over, body, index, over.exact_or_array(count, values), values)
+            exponents = terms_of(over.evaluate, body, index, values)
+            return for_each_count(over.exact_or_array(count, values), partial(_mean, exponents))
 
         return over.whole(array, parts)
 
@@ -120,47 +119,25 @@ def _rest(over: Balls, exponent: Any, parts: Parts, values: Values, done: int, c
     return None
 
 
-def _array(over: Doubles, body: ProgramArgument, index: str, counts: Fraction | Array, values: Values) -> Array:
-    if isinstance(counts, Fraction):
-        return _mean(over, body, index, int(counts), values)
-    distinct = np.unique(counts)
-    parts = [_mean(over, body, index, int(count), values) for count in distinct.tolist()]
-    shape = np.broadcast_shapes(counts.shape, *(part.shape for part in parts))
-    out = np.empty(shape)
-    for count, part in zip(distinct, parts, strict=True):
-        np.copyto(out, part, where=np.broadcast_to(counts == count, shape))
-    return out
-
-
-def _mean(over: Doubles, body: ProgramArgument, index: str, count: int, values: Values) -> Array:
-    """For a body that does not increase with the index."""
-    widened = {
-        name: Samples(value.array[..., None], value.least, value.greatest) if isinstance(value, Samples) else value
-        for name, value in values.items()
-        if name in body.leaves
-    }
-
-    def exponents(first: int, last: int) -> Array:
-        indices = np.arange(first, last + 1, dtype=np.float64)
-        return over.evaluate(body, {**widened, index: Samples(indices, first, last)})
-
-    x = exponents(1, min(count, 64))
+def _mean(terms: Callable[[int, int], Array], count: int) -> Array:
+    """For exponents that do not increase with the index."""
+    x = terms(1, min(count, 64))
     largest = x[..., 0].copy()
     small = largest <= 600  # expm1 does not overflow, and log1p of the mean loses nothing
-    block = max(64, _BLOCK // max(1, largest.size))
+    block = block_size(largest.size)
     total = np.zeros(largest.shape)
     starts = [1, *range(65, count + 1, block)]
     for start in starts:
         if start > MOST_STEPS_IN_DOUBLES:
             raise TooManySteps(count, "a mean")
         if start > 1:
-            x = exponents(start, min(count, start + block - 1))
+            x = terms(start, min(count, start + block - 1))
         if np.all(small):
-            terms = np.expm1(x)
+            beyond = np.expm1(x)
         else:
-            terms = np.where(small[..., None], np.expm1(np.minimum(x, 600)), np.exp(x - largest[..., None]))
-        total += terms.sum(axis=-1)
-        if np.all(small & ((count - start) * terms[..., -1] <= 1e-18 * total)):
+            beyond = np.where(small[..., None], np.expm1(np.minimum(x, 600)), np.exp(x - largest[..., None]))
+        total += beyond.sum(axis=-1)
+        if np.all(small & ((count - start) * beyond[..., -1] <= 1e-18 * total)):
             break
     if np.all(small):
         return np.log1p(total / count)

@@ -18,13 +18,23 @@ from hsdp_symbolic.functions.compounded import Compounded
 from hsdp_symbolic.functions.hit_moment import HitMoment
 from hsdp_symbolic.functions.log_mean_exp import LogMeanExp
 from hsdp_symbolic.functions.log_mix import LogMix
+from hsdp_symbolic.functions.reshuffled_profile import ReshuffledProfile
 from hsdp_symbolic.functions.sampled_gaussian import SampledGaussian
 from hsdp_symbolic.functions.shift_control import ShiftControl
 from hsdp_symbolic.symbols import lam, w1
 from tests.points import draw_point
 
 RUN = {"n": 50, "b": 2, "eta": "0.02", "lam": 1, "beta": 4, "sigma": 2, "S_g": 4}
-RECURSIVE = (LogMeanExp, Accumulated, Compounded, SampledGaussian, CappedMoment, HitMoment, ShiftControl)
+RECURSIVE = (
+    LogMeanExp,
+    Accumulated,
+    Compounded,
+    SampledGaussian,
+    CappedMoment,
+    HitMoment,
+    ShiftControl,
+    ReshuffledProfile,
+)
 LOOSE = {"prop:smooth_strcvx_clip:rate", "prop:smooth_strcvx_clip:rate_clip"}  # no manifestly monotone form is known
 
 

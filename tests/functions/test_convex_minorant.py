@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from hsdp_symbolic.errors import ArgumentError
-from hsdp_symbolic.functions.convex_minorant import pattern_bound, pattern_exact, pattern_upper, vertices
+from hsdp_symbolic.functions.convex_minorant import edges, pattern_bound, pattern_exact, pattern_upper
 
 
 def quadratic_programme(hits, q, v, s):
@@ -82,6 +82,64 @@ class TestOptimality:
         assert Fraction(1, 2 * 3) < pattern_exact(hits, q=1)
 
 
+class TestExpansion:
+    """Updates that are not contractions: q_t > 1."""
+
+    def test_every_pattern_up_to_seven_steps_is_the_quadratic_programme(self):
+        for steps, factor in itertools.product(range(1, 8), (Fraction(11, 10), Fraction(3))):
+            q, one = [factor] * steps, [Fraction(1)] * steps
+            for hits in itertools.product((0, 1), repeat=steps):
+                assert pattern_exact(hits, q=factor) == quadratic_programme(hits, q, one, one)
+
+    def test_with_steps_that_differ(self):
+        rng = random.Random(12)
+        for _ in range(300):
+            steps = rng.randint(1, 7)
+            hits = [rng.randint(0, 1) for _ in range(steps)]
+            q = [Fraction(rng.randint(0, 25), 10) for _ in range(steps)]
+            v = [Fraction(rng.randint(1, 9), 4) for _ in range(steps)]
+            s = [Fraction(rng.randint(0, 9), 4) for _ in range(steps)]
+            exact = pattern_exact(hits, q=q, v=v, s=s)
+            assert exact == quadratic_programme(hits, q, v, s)
+            upper, near = (view(hits, q=q, v=v, s=s) for view in (pattern_upper, pattern_bound))
+            assert exact <= Fraction(upper) <= exact * (1 + Fraction("1e-14"))
+            assert near == pytest.approx(float(exact), rel=1e-13)
+
+    def test_sums_over_all_steps_would_lose_the_late_ones(self):
+        """What the first steps weigh drowns the rest in sums of doubles: that bound is too small."""
+        hits, q = [1, 0, 0, 0, 0] * 40, 1.4
+        weight = np.append(np.cumprod(np.full(199, q))[::-1], 1.0)
+        x, height = (np.concatenate([[0.0], np.cumsum(part)]) for part in (weight**2, weight * hits))
+        lost = 0.0
+        for block in range(40):
+            run, rise = (float(part[5 * block + 5] - part[5 * block]) for part in (x, height))
+            lost += rise**2 / run / 2 if run else 0.0
+        exact = float(pattern_exact(hits, q="1.4"))
+        assert lost < 0.6 * exact
+        assert pattern_bound(hits, q=q) == pytest.approx(exact, rel=1e-12)
+        assert exact <= pattern_upper(hits, q="1.4") <= exact * (1 + 1e-13)
+
+    def test_many_steps(self):
+        """Weights that no double can hold."""
+        for factor in (1.5, 0.01):
+            hits = np.arange(20_000) % 10 == 0
+            value = pattern_bound(hits, q=factor)
+            assert value == pytest.approx(2000 * pattern_bound(hits[:10], q=factor) if factor > 1 else value)
+            assert 0 <= value < 2000
+
+    def test_never_more_than_every_hit_by_itself(self):
+        """To hide each hit at once is feasible, whatever q_t."""
+        rng = random.Random(13)
+        for _ in range(200):
+            hits = [rng.randint(0, 1) for _ in range(rng.randint(1, 12))]
+            q = [Fraction(rng.randint(0, 40), 10) for _ in hits]
+            assert pattern_exact(hits, q=q) <= Fraction(sum(hits), 2)
+
+    def test_an_earlier_hit_may_cost_more(self):
+        """Not so for contractions (`tests/functions/test_reshuffled_profile.py`)."""
+        assert pattern_exact([1, 1, 0, 0], q=2) == Fraction(37, 42) > pattern_exact([1, 0, 1, 0], q=2) == Fraction(4, 5)
+
+
 class TestViews:
     def test_three_views_agree(self):
         rng = np.random.default_rng(8)
@@ -104,10 +162,8 @@ class TestViews:
         exact, rng = pattern_exact(hits, q=q), random.Random(9)
         for _ in range(50):
             chosen = sorted(rng.sample(range(1, len(hits)), rng.randint(0, 4)))
-            claimed = np.array([0, *chosen, len(hits)])
-            monkeypatch.setattr(
-                "hsdp_symbolic.functions.convex_minorant.vertices", lambda x, h, claimed=claimed: claimed
-            )
+            claimed = [0, *chosen, len(hits)]
+            monkeypatch.setattr("hsdp_symbolic.functions.convex_minorant.vertices", lambda *_, claimed=claimed: claimed)
             assert Fraction(pattern_upper(hits, q=q)) >= exact
 
     def test_the_table(self):
@@ -130,12 +186,15 @@ class TestViews:
             if np.ndim(q) == 0 and q < 1:
                 assert value == pytest.approx(pattern_bound(hits[-5000:], q=q), rel=1e-13)
 
-    def test_the_long_way_round_gives_the_same_vertices(self, monkeypatch):
+    def test_the_long_way_round_gives_the_same_edges(self, monkeypatch):
+        """Falling slopes may be pooled in any order."""
         rng = np.random.default_rng(11)
-        x, height = np.cumsum(rng.random(3000)), np.cumsum(rng.random(3000) ** 8)
-        fast = vertices(x, height)
+        steps = np.ones(3000), rng.uniform(0.9, 1.1, 3000), rng.random(3000), rng.random(3000) ** 8
+        fast = edges(*steps)
         monkeypatch.setattr("hsdp_symbolic.functions.convex_minorant._ROUNDS", 1)
-        np.testing.assert_array_equal(fast, vertices(x, height))
+        slow = edges(*steps)
+        np.testing.assert_array_equal(fast.begin, slow.begin)
+        np.testing.assert_allclose(fast.rise**2 / fast.run, slow.rise**2 / slow.run, rtol=1e-12)
 
     @pytest.mark.parametrize(
         ("argument", "changed"),
@@ -143,7 +202,8 @@ class TestViews:
             ("hits", {"hits": []}),
             ("hits", {"hits": [0, 2]}),
             ("hits", {"hits": [[0, 1]]}),
-            ("q", {"q": 1.5}),
+            ("q", {"q": -0.5}),
+            ("q", {"q": float("inf")}),
             ("q", {"q": float("nan")}),
             ("q", {"q": [0.5, 0.5, 0.5]}),
             ("v", {"v": 0}),

@@ -18,12 +18,14 @@ from hsdp_symbolic.functions.hit_moment import HitMoment
 from hsdp_symbolic.functions.interface import BoundFunction
 from hsdp_symbolic.functions.log_mean_exp import LogMeanExp
 from hsdp_symbolic.functions.log_mix import LogMix
+from hsdp_symbolic.functions.mean_over import MeanOver
 from hsdp_symbolic.symbols import i, q, s_log, state
 
 HALF, THIRD = Rational(1, 2), Rational(1, 3)
 INCREMENT = LogMix(THIRD, HALF, -s_log / 3)
 NODES = [
     LogMeanExp(1 / i, i, Integer(3)),
+    MeanOver(exp(1 / i), i, Integer(3)),
     HitMoment(HALF, Rational(4, 5), THIRD, Integer(3)),
     Accumulated(INCREMENT, s_log, Integer(3), Integer(-1), S.One, HALF),
 ]
@@ -68,6 +70,7 @@ def test_expected_is_a_mean_over_draws() -> None:
 def test_a_recursion_has_a_whole_number_of_steps(count: Expr) -> None:
     for node in (
         LogMeanExp(1 / i, i, count),
+        MeanOver(1 / i, i, count),
         HitMoment(HALF, HALF, HALF, count),
         CappedMoment(HALF, HALF, HALF, count),
     ):
