@@ -10,7 +10,7 @@ from sympy.core.relational import Relational
 from .. import symbols
 from ..display import undisplay
 from ..functions.interface import BoundFunction
-from ..meaning import Asks, Quantity, Released, Scheme, Terms
+from ..meaning import OF_A_RUN, Asks, Quantity, Released, Scheme, Terms
 from .facts import all_facts
 from .kernel import (
     Refused,
@@ -47,7 +47,7 @@ from .propositions import (
 from .search import short
 
 _NUMBERS = (Equal, AtMost, Less, Either)
-_OF_A_RUN = (Quantity.DIVERGENCE, Quantity.DIVERGENCE_ADDED)
+_OF_A_RUN = (*OF_A_RUN, Quantity.DIVERGENCE_ADDED)
 GATE = frozenset([AtMost(symbols.b, symbols.n)])
 """What is checked of every setting, whatever the statement."""
 

@@ -480,6 +480,18 @@ class Lipschitz(Proposition):
 
 
 @dataclass(frozen=True)
+class LipschitzUpTo(Proposition):
+    """The update map of every batch of at most `size` records, on either dataset, is Lipschitz with this constant."""
+
+    descent: Descent | Anything
+    constant: Expr
+    size: Expr
+    assumable = True
+    asks = Asks.SIZED_CONTRACTION
+    words = "the update map of every batch of at most {size} records is Lipschitz with constant {constant}"
+
+
+@dataclass(frozen=True)
 class Apart(Proposition):
     """At every point the two update maps of a step that uses the record differ by at most `distance`."""
 
@@ -703,6 +715,29 @@ class DeltaAtMost(Proposition):
     value_at = "delta"
     quantity = Quantity.DELTA
     words = "δ ≤ {delta} at ε = {epsilon}, for {pair}"
+
+
+@dataclass(frozen=True)
+class Gaussian(Proposition):
+    """Telling the laws apart is no easier than telling N(0, 1) from N(μ, 1), with μ² ≤ `cost`."""
+
+    pair: Pair | Anything
+    cost: Expr
+    value_at = "cost"
+    quantity = Quantity.GAUSSIAN
+    words = "as hard to tell apart as N(0, 1) and N(μ, 1), μ² ≤ {cost}: {pair}"
+
+
+@dataclass(frozen=True)
+class GaussianExactly(Proposition):
+    """Telling the laws apart is neither easier nor harder than telling N(0, 1) from N(μ, 1), with μ² = `cost`."""
+
+    pair: Pair | Anything
+    cost: Expr
+    value_at = "cost"
+    relation = "="
+    quantity = Quantity.GAUSSIAN
+    words = "exactly as hard to tell apart as N(0, 1) and N(μ, 1), μ² = {cost}: {pair}"
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,7 @@ from hsdp_symbolic.functions.geometric import GeometricSum
 from hsdp_symbolic.functions.hit_moment import HitMoment
 from hsdp_symbolic.functions.log_mean_exp import LogMeanExp
 from hsdp_symbolic.functions.log_mix import LogMix
+from hsdp_symbolic.functions.mean_over import MeanOver
 from hsdp_symbolic.paper.descents import ANY, FIXED_ORDER, NOISE
 from hsdp_symbolic.paper.lsi import spread
 from hsdp_symbolic.proof import kernel
@@ -63,6 +64,7 @@ from hsdp_symbolic.proof.kernel import (
     mean,
     mean_at_most,
     monotone,
+    plain_mean,
     positive,
     promise,
     rewrite,
@@ -435,6 +437,32 @@ def a_mean_over_some() -> object:
 
 
 @attack
+def a_plain_mean_of_nothing() -> object:
+    nothing = combine(ONE, ZERO, (ONE, assume(AtMost(ONE, j))), (ONE, assume(AtMost(j, ZERO))))
+    return plain_mean(nothing, j, ZERO)
+
+
+@attack
+def a_plain_mean_over_some() -> object:
+    return plain_mean(assume(AtMost(j, TWO)), j, N)
+
+
+@attack
+def a_plain_mean_over_more_than_is_known() -> object:
+    return plain_mean(assume(AtMost(j, K)), j, N)
+
+
+@attack
+def a_plain_mean_over_as_many_as_its_index() -> object:
+    return plain_mean(combine(K, K + 1, (ONE,)), K, K)
+
+
+@attack
+def a_plain_mean_of_what_is_no_comparison() -> object:
+    return plain_mean(assume(PerOrder(PAIR, X)), j, N)
+
+
+@attack
 def a_definition_with_a_name_of_two_meanings() -> object:
     return unfold(LogMeanExp(LogMeanExp(j * i, i, N), j, i), 0)
 
@@ -474,6 +502,15 @@ def test_what_directions_presume_is_assumed_at_both_ends() -> None:
 def test_a_mean_of_negative_numbers_is_not_taken_for_positive() -> None:
     found = monotone(alpha * LogMeanExp(-j, j, N), alpha, compare(TWO, Integer(3))).proposition
     assert found == AtMost(3 * LogMeanExp(-j, j, N), 2 * LogMeanExp(-j, j, N))
+
+
+def test_a_plain_mean_keeps_what_it_is_given() -> None:
+    weak = plain_mean(assume(Less(X, u)), j, N)
+    assert (weak.proposition, weak.hypotheses) == (AtMost(MeanOver(X, j, N), MeanOver(u, j, N)), (Less(X, u),))
+    same = plain_mean(cancel((j + 1) ** 2, j**2 + 2 * j + 1), j, N)
+    assert same.proposition == Equal(MeanOver((j + 1) ** 2, j, N), MeanOver(j**2 + 2 * j + 1, j, N))
+    strict = plain_mean(combine(j, j + 1, (ONE,)), j, N).proposition
+    assert strict == AtMost(MeanOver(j, j, N), MeanOver(j + 1, j, N))
 
 
 def test_shifts_are_positive_only_for_counts() -> None:
@@ -605,6 +642,10 @@ RIGHT_USES: dict[str, tuple[Callable[[], Theorem], str]] = {
     "mean_at_most": (
         lambda: mean_at_most(assume(AtMost(j, N)), j, N),
         "⊢ LogMeanExp(j, j, N) ≤ N",
+    ),
+    "plain_mean": (
+        lambda: plain_mean(combine(j, N, (ONE, assume(AtMost(j, N)))), j, N),
+        "⊢ MeanOver(j, j, N) ≤ MeanOver(N, j, N)",
     ),
     "substitute": (lambda: substitute(positive(eta), {eta: X + 1}), "⊢ 0 < X + 1"),
     "induct": (

@@ -55,6 +55,7 @@ def test_every_hypothesis_is_needed_or_listed(label):
 
 _COUNTS = "where k and j come from, if they count epochs and batches; the proof counts steps"
 LISTED = {
+    "profile:reshuffle": {"known ≤ K": "only K epochs have places; of more the proof would speak, and no view"},
     "lem:LSIseq_convex": {"k ≤ K - 1": _COUNTS, "j ≤ N - 1": _COUNTS},
     "lem:LSIseq_stronglyconvex": {"k ≤ K - 1": _COUNTS, "j ≤ N - 1": _COUNTS},
     "conversion:epsilon": {"delta ≤ 1": "what a δ is; for a larger one the bound is true, and of no use"},

@@ -15,10 +15,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sympy import Expr, Integer, S
+from sympy import Expr, Integer, Lambda, S
 
 from ...meaning import Quantity
-from ...symbols import cost_1, cost_2, distance, drifted, factor, hidden, noise_1, order, steps
+from ...symbols import (
+    after,
+    cost_1,
+    cost_2,
+    distance,
+    drifted,
+    factor,
+    factor_at,
+    hidden,
+    jump_at,
+    noise_1,
+    order,
+    steps,
+    time_1,
+    variance_at,
+)
 from ..kernel import Fact
 from ..propositions import (
     Anything,
@@ -26,6 +41,7 @@ from ..propositions import (
     AtMost,
     Descent,
     From,
+    Gaussian,
     Less,
     Lipschitz,
     Pair,
@@ -69,17 +85,6 @@ class Close(Proposition):
 
 
 @dataclass(frozen=True)
-class Gaussian(Proposition):
-    """Telling the laws apart is no easier than telling N(0, 1) from N(μ, 1), with μ² ≤ `cost`."""
-
-    pair: Pair | Anything
-    cost: Expr
-    value_at = "cost"
-    quantity = Quantity.DIVERGENCE_STEP
-    words = "as hard to tell apart as N(0, 1) and N(μ, 1), μ² ≤ {cost}: {pair}"
-
-
-@dataclass(frozen=True)
 class Added(Proposition):
     """A step of the run adds at most `epsilon` to what a drifted copy costs at this order, R_order.
 
@@ -96,6 +101,79 @@ class Added(Proposition):
     words = "a step that brings a copy from {away} to {left} adds at most {epsilon} at order {order}, for {pair}"
 
 
+@dataclass(frozen=True)
+class LipschitzAt(Proposition):
+    """The update maps of step `time`, on either dataset, are Lipschitz with this constant."""
+
+    descent: Descent | Anything
+    time: Expr
+    constant: Expr
+    words = "the maps of step {time} are Lipschitz with constant {constant}"
+
+
+@dataclass(frozen=True)
+class ApartAt(Proposition):
+    """At every point the two update maps of step `time` differ by at most `distance`, whether or not it is a hit."""
+
+    descent: Descent | Anything
+    time: Expr
+    distance: Expr
+    words = "the two maps of step {time} differ by at most {distance}"
+
+
+@dataclass(frozen=True)
+class NoiseAt(Proposition):
+    """The noise of step `time` is N(0, variance·I)."""
+
+    descent: Descent | Anything
+    time: Expr
+    variance: Expr
+    words = "the noise of step {time} has variance {variance}"
+
+
+@dataclass(frozen=True)
+class Scheduled(Proposition):
+    """The maps of every step t are factor(t)-Lipschitz and at most jump(t) apart; its noise is N(0, variance(t)·I)."""
+
+    descent: Descent | Anything
+    factor: Lambda
+    variance: Lambda
+    jump: Lambda
+    assumable = True
+    words = "every step t is {factor}-Lipschitz, has maps {jump} apart at most and noise of variance {variance}"
+
+
+# --- What is known of one step --------------------------------------------------------------------------------------
+
+lipschitz_at = Fact(
+    "lipschitz_at",
+    "",
+    (Lipschitz(RUN, factor),),
+    LipschitzAt(RUN, steps, factor),
+    "every update map means: that of every step",
+)
+apart_at = Fact(
+    "apart_at",
+    "",
+    (Apart(RUN, distance), AtMost(S.Zero, distance)),
+    ApartAt(RUN, steps, distance),
+    "a step uses the record, or has one map for both datasets",
+)
+apart_unused = Fact(
+    "apart_unused", "", (Unused(BATCHES, steps),), ApartAt(DESCENT, steps, S.Zero), "both datasets have one map"
+)
+noise_at = Fact("noise_at", "", (), NoiseAt(DESCENT, steps, noise_1), "every step has the same noise")
+
+_SCHEDULED = Scheduled(
+    RUN, Lambda(time_1, factor_at(time_1)), Lambda(time_1, variance_at(time_1)), Lambda(time_1, jump_at(time_1))
+)
+_EVERY = "what holds for every step holds for one"
+scheduled_lipschitz = Fact("scheduled_lipschitz", "", (_SCHEDULED,), LipschitzAt(RUN, after, factor_at(after)), _EVERY)
+scheduled_apart = Fact("scheduled_apart", "", (_SCHEDULED,), ApartAt(RUN, after, jump_at(after)), _EVERY)
+scheduled_noise = Fact("scheduled_noise", "", (_SCHEDULED,), NoiseAt(RUN, after, variance_at(after)), _EVERY)
+
+# --- Drift ----------------------------------------------------------------------------------------------------------
+
 drift_start = Fact(
     "drift_start",
     "",
@@ -103,35 +181,38 @@ drift_start = Fact(
     Drift(RUN, Integer(0), Integer(0), Integer(0)),
     "the copy starts where both runs start, and has drifted nowhere",
 )
-drift_unused = Fact(
-    "drift_unused",
+drift_maps = Fact(
+    "drift_maps",
     BOK,
-    (Lipschitz(DESCENT, factor), Unused(BATCHES, steps), Drift(DESCENT, steps, drifted, cost_1)),
-    Close(DESCENT, steps, factor * drifted, cost_1),
-    "both datasets have one map, and it is Lipschitz",
-)
-drift_used = Fact(
-    "drift_used",
-    BOK,
-    (
-        Lipschitz(DESCENT, factor),
-        Apart(DESCENT, distance),
-        AtMost(S.Zero, distance),
-        Drift(DESCENT, steps, drifted, cost_1),
-    ),
-    Close(DESCENT, steps, factor * drifted + distance, cost_1),
+    (LipschitzAt(RUN, steps, factor), ApartAt(RUN, steps, distance), Drift(RUN, steps, drifted, cost_1)),
+    Close(RUN, steps, factor * drifted + distance, cost_1),
     "triangle inequality: φ(x) and φ'(y) are no farther apart than φ(x), φ(y) and φ(y), φ'(y) together",
+)
+drift_wider = Fact(
+    "drift_wider",
+    "",
+    (Drift(RUN, steps, drifted, cost_1), AtMost(drifted, distance)),
+    Drift(RUN, steps, distance, cost_1),
+    "what is within a distance is within a larger one",
+)
+close_wider = Fact(
+    "close_wider",
+    "",
+    (Close(RUN, steps, drifted, cost_1), AtMost(drifted, distance)),
+    Close(RUN, steps, distance, cost_1),
+    "the same, after the maps",
 )
 hide = Fact(
     "hide",
     DONG,
     (
-        Close(DESCENT, steps, drifted, cost_1),
+        Close(RUN, steps, drifted, cost_1),
+        NoiseAt(RUN, steps, noise_1),
         AtMost(S.Zero, hidden),
         AtMost(hidden, drifted),
         Less(S.Zero, noise_1),
     ),
-    Drift(DESCENT, steps + 1, drifted - hidden, cost_1 + hidden**2 / noise_1),
+    Drift(RUN, steps + 1, drifted - hidden, cost_1 + hidden**2 / noise_1),
     "a drift by the portion a/z is at most a long; Gaussian mechanisms chosen one after another compose: "
     "N(0, 1) against N(μ₁, 1) and then against N(μ₂, 1) is N(0, 1) against N(√(μ₁² + μ₂²), 1) (with the drift so "
     "chosen: Bok, Su & Altschuler 2024)",

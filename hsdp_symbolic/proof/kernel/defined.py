@@ -31,12 +31,15 @@ from sympy.core.function import AppliedUndef
 
 from ...functions.interface import BoundFunction
 from ...functions.log_mean_exp import LogMeanExp
+from ...functions.mean_over import MeanOver
 from ...symbols import fresh
 from ..algebra import is_zero
 from ..integrals import Integrated
 from ..propositions import AtMost, Either, Less, Proposition, Tends
 from ..signs import Sign, divisors, is_nonzero, seen, sign
 from .theorem import Theorem, apart_by, left_of, require, right_of
+
+_MEANS = (LogMeanExp, MeanOver)
 
 
 def require_defined(exprs: Iterable[Expr], *theorems: Theorem, known: Sequence[Expr] = ()) -> None:
@@ -56,8 +59,8 @@ def require_defined(exprs: Iterable[Expr], *theorems: Theorem, known: Sequence[E
 
 def divisors_of(expr: Basic) -> Iterator[Expr]:
     """`divisors` of what the value depends on, the index of a mean counting from 1 within it."""
-    if expr.has(LogMeanExp):
-        expr = expr.replace(LogMeanExp, _from_one)
+    if expr.has(*_MEANS):
+        expr = expr.replace(lambda node: isinstance(node, _MEANS), _from_one)
     if any(node.for_views for node in expr.atoms(BoundFunction)):
         expr = expr.replace(lambda node: isinstance(node, BoundFunction) and node.for_views, _without_hints)
     return divisors(expr)
@@ -67,8 +70,9 @@ def _without_hints(node: BoundFunction) -> Expr:
     return node.func(*(S.One if place in node.for_views else each for place, each in enumerate(node.args)))
 
 
-def _from_one(body: Expr, index: Symbol, count: Expr) -> Expr:
-    return LogMeanExp(body.xreplace({index: _counting(index)}), _counting(index), count)
+def _from_one(mean: BoundFunction) -> Expr:
+    body, index, count = mean.args
+    return mean.func(body.xreplace({index: _counting(index)}), _counting(index), count)
 
 
 @lru_cache(maxsize=64)

@@ -10,6 +10,7 @@ from sympy import Basic, Derivative, Eq, Expr, Float, Integral, Lambda, Max, Pie
 
 from ...functions.interface import BoundFunction
 from ...functions.log_mean_exp import LogMeanExp
+from ...functions.mean_over import MeanOver
 from ...symbols import fresh
 from ..algebra import is_zero
 from ..propositions import AtMost, Equal, Less, Proposition
@@ -289,6 +290,14 @@ def mean(theorem: Theorem, index: Symbol, count: Expr) -> Concluded:
     require(not restricted, "{} restricts {}", "; ".join(map(str, restricted)), index)
     require(index not in count.free_symbols, "{} depends on {}", count, index)
     left, right = (LogMeanExp(side, index, count) for side in (left_of(theorem), right_of(theorem)))
+    return Concluded((Equal if isinstance(theorem.proposition, Equal) else AtMost)(left, right), rest)
+
+
+@rule
+def plain_mean(theorem: Theorem, index: Symbol, count: Expr) -> Concluded:
+    """The mean of a is at most that of b over index = 1, …, count, from a ≤ b for each; equality from equality."""
+    rest = mean(theorem, index, count).hypotheses
+    left, right = (MeanOver(side, index, count) for side in (left_of(theorem), right_of(theorem)))
     return Concluded((Equal if isinstance(theorem.proposition, Equal) else AtMost)(left, right), rest)
 
 

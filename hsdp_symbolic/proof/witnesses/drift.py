@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from sympy import Expr, Rational, Symbol, exp, log, sqrt
 
 from ...symbols import cost_1, distance, drifted, factor, hidden, noise_1
-from ..facts.drift import drift_end, drift_unused, drift_used, gaussian_to_renyi, hide
+from ..facts.drift import drift_end, drift_maps, gaussian_to_renyi, hide
 from ..kernel import Fact
 from . import witness
 
@@ -16,19 +16,10 @@ def _at_least(value: Expr, true: Expr, put: dict[Symbol, Expr]) -> bool:
     return bool(true <= value.subs(put))
 
 
-@witness(drift_unused)
-def _unused(fact: Fact) -> Iterator[bool]:
-    """The points z and 0 go to L·z and 0; what was spent stays spent."""
-    for scale, away, spent in ((2, 3, 5), (Rational(1, 2), 1, 2)):
-        put = {factor: scale, drifted: away, cost_1: spent}
-        yield _at_least(fact.conclusion.distance, scale * away, put)  # type: ignore[attr-defined]
-        yield _at_least(fact.conclusion.value, spent, put)
-
-
-@witness(drift_used)
-def _used(fact: Fact) -> Iterator[bool]:
-    """The points z and 0 go to L·z + s and 0."""
-    for scale, away, apart, spent in ((2, 3, 1, 5), (Rational(1, 2), 1, 4, 2)):
+@witness(drift_maps)
+def _maps(fact: Fact) -> Iterator[bool]:
+    """The points z and 0 go to L·z + s and 0; what was spent stays spent."""
+    for scale, away, apart, spent in ((2, 3, 1, 5), (Rational(1, 2), 1, 4, 2), (Rational(1, 2), 1, 0, 2)):
         put = {factor: scale, drifted: away, distance: apart, cost_1: spent}
         yield _at_least(fact.conclusion.distance, scale * away + apart, put)  # type: ignore[attr-defined]
         yield _at_least(fact.conclusion.value, spent, put)

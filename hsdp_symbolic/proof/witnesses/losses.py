@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from sympy import Rational
 
-from ...symbols import G, P, X, convexity, move, smoothness
-from ..facts.losses import descent_lemma
+from ...symbols import G, P, X, convexity, most_1, move, smoothness
+from ..facts.losses import descent_lemma, sum_descent
 from ..kernel import Fact
 from ..propositions import AtMost
 from . import witness
@@ -30,4 +30,16 @@ def _descent_lemma(fact: Fact) -> Iterator[bool]:
         }
         for far in (1 / (most - least), Rational(1, 10), Rational(-1)):
             values = {**numbers, move: far}
+            yield bool(found.left.subs(values) <= found.right.subs(values))
+
+
+@witness(sum_descent)
+def _sum_descent(fact: Fact) -> Iterator[bool]:
+    """So many losses (c/2)x², all of them or some: Δg is so many times cΔθ."""
+    found = fact.conclusion
+    assert isinstance(found, AtMost)
+    for curve, batch, most in ((4, 3, 3), (2, 1, 3), (4, 2, 2)):
+        slope = Rational(curve * batch)
+        for far in (Rational(1, 4 * most), Rational(1, 10), Rational(-1)):
+            values = {X: 1, P: slope, G: slope**2, smoothness: 4, most_1: most, move: far}
             yield bool(found.left.subs(values) <= found.right.subs(values))
