@@ -6,7 +6,7 @@ from difflib import get_close_matches
 
 from .errors import UnknownLabel
 from .index import ALIASES, PLACES, labels, scheme_of
-from .meaning import Quantity, Scheme
+from .meaning import OF_A_RUN, Scheme
 from .statement import Statement, listed
 
 __all__ = ["labels", "scheme_of", "statement", "statements"]
@@ -30,11 +30,11 @@ def statement(label: str) -> Statement:
 def _check(label: str, found: Statement) -> None:
     """An error unless a statement has the label it is listed under and, if it bounds a run, says on what terms."""
     bounds_a_run = scheme_of(label) is not Scheme.NONE and found.kind != "law"
-    if found.label != label or (bounds_a_run and (found.terms is None or found.quantity is not Quantity.DIVERGENCE)):
+    if found.label != label or (bounds_a_run and (found.terms is None or found.quantity not in OF_A_RUN)):
         raise TypeError(
             f"index.py lists {label}, and {found!r} has another label, or bounds a run without saying on what terms"
         )
-    if found.terms is not None and found.quantity is Quantity.DIVERGENCE and found.scheme is not scheme_of(label):
+    if found.terms is not None and found.quantity in OF_A_RUN and found.scheme is not scheme_of(label):
         raise TypeError(f"index.py says {scheme_of(label)!r} of {label}, and its theorem {found.scheme!r}")
 
 

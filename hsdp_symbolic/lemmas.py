@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 class _Proves(Protocol):
-    """A function that returns a theorem; one about a step is told whether that is a hit."""
+    """A function that returns a theorem."""
 
-    def __call__(self, *hit: int) -> Theorem: ...
+    def __call__(self) -> Theorem: ...
 
 
 @dataclass(frozen=True)
@@ -28,27 +28,21 @@ class Lemma:
     place: str
     """Module and function, as in `index.PLACES`."""
     relied_on_by: str
-    hit: bool | None = None
-    """For a theorem about a step: whether that uses the record."""
 
     @property
     def name(self) -> str:
         """Its name among all of them: its statement's label and its function."""
-        return f"{self.label}/{self.place.partition(':')[2].replace('_', '-')}{self._case('/hit', '/miss')}"
+        return f"{self.label}/{self.place.partition(':')[2].replace('_', '-')}"
 
     @property
     def says(self) -> str:
         """What it says, in the words of the function that proves it."""
         told = inspect.getdoc(self._function()) or ""
-        first = " ".join(told.partition("\n\n")[0].split())
-        return first + self._case(" (A step that uses the record.)", " (A step that does not use the record.)")
+        return " ".join(told.partition("\n\n")[0].split())
 
     def theorem(self) -> Theorem:
         """The theorem; it is proved now, unless it was before."""
-        return self._function()(*([] if self.hit is None else [int(self.hit)]))
-
-    def _case(self, hit: str, miss: str) -> str:
-        return "" if self.hit is None else hit if self.hit else miss
+        return self._function()()
 
     def _function(self) -> _Proves:
         module, function = self.place.split(":")
@@ -64,7 +58,9 @@ _MEAN = "how `LogMeanExp` is enclosed: its body is a nonnegative mixture of deca
 _BRACKET = "how `ShiftControl` is enclosed: chords lie above W and tangents below"
 _FARTHEST = "how `ShiftControl` is enclosed: where its grids end"
 _LONGER = "how `ShiftControl` is enclosed and bounded over boxes: a longer run costs no less"
-_MINORANT = "`convex_minorant`, step by step: what any shifts must spend, and that those it chooses spend no more"
+_MINORANT = "`convex_minorant`: the slopes it returns rise only where nothing is left to hide"
+_TWO_POINTS = "how `ReshuffledProfile` is enclosed: two points stand for all epochs before those whose places are known"
+_POOLING = "`convex_minorant`: how it gets there"
 _NEVER_ABOVE = "the statement says that it is never above the paper's"
 
 LEMMAS = (
@@ -95,15 +91,18 @@ LEMMAS = (
     Lemma("shift:shuffle", "sharper.places:chord_decays", _MEAN),
     Lemma("shift:shuffle", "sharper.places:series", _MEAN),
     Lemma("shift:gd", "sharper.descent:attained", "the statement says that it is tight"),
-    Lemma("shift:pattern", "sharper.least:any_step", _MINORANT, hit=True),
-    Lemma("shift:pattern", "sharper.least:any_step", _MINORANT, hit=False),
-    Lemma("shift:pattern", "sharper.least:stays_attained", _MINORANT, hit=True),
-    Lemma("shift:pattern", "sharper.least:stays_attained", _MINORANT, hit=False),
+    Lemma("shift:pattern", "sharper.minorant:any_shifts", "`convex_minorant`: any path below the points gives a bound"),
+    Lemma("shift:pattern", "sharper.minorant:best_shifts", _MINORANT),
+    Lemma("shift:pattern", "sharper.minorant:least_shifts", _MINORANT),
+    Lemma("shift:pattern", "sharper.minorant:pooled_below_first", _POOLING),
+    Lemma("shift:pattern", "sharper.minorant:pooled_below_second", _POOLING),
+    Lemma("profile:reshuffle", "sharper.reshuffled:only_ends", _TWO_POINTS),
     Lemma("moments:without_replacement", "sharper.moments:at_most_paper", _NEVER_ABOVE),
     Lemma("split:capped", "sharper.capped:at_most_paper", _NEVER_ABOVE),
     Lemma("split:capped", "sharper.capped:bounded", _CAPPED),
     Lemma("split:capped", "sharper.capped:hit_rises", _CAPPED),
     Lemma("split:capped", "sharper.capped:hit_slope", _CAPPED),
+    Lemma("profile:poisson", "sharper.secret:sized_contraction", "which updates the accountant takes to contract"),
     Lemma("control:without_replacement", "sharper.programme:rises_drawn", _BRACKET),
     Lemma("control:without_replacement", "sharper.programme:convex_drawn", _BRACKET),
     Lemma("control:without_replacement", "sharper.programme:longer_drawn", _LONGER),

@@ -13,11 +13,11 @@ from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Literal, NoReturn, TypeVar, get_args
 
-from .errors import HypothesisError, MissingArgument, UnknownArgument
+from .errors import ArgumentError, GridExhausted, HsdpError, HypothesisError, MissingArgument, UnknownArgument
 from .index import PLACES, scheme_of
-from .meaning import Asks, Neighbouring, Quantity, Released, Scheme, Terms
+from .meaning import PROFILES, Asks, Neighbouring, Quantity, Released, Scheme, Terms
 from .setting import Setting
-from .setting.gate import Number, admit
+from .setting.gate import Number, admit, to_fraction
 from .setting.letters import ARGUMENTS, LETTERS
 from .setting.parameters import PARAMETER_NAMES
 
@@ -38,9 +38,11 @@ if TYPE_CHECKING:
 Value = TypeVar("Value", "Fraction", "Fraction | Range", "Fraction | Samples")
 STATEMENT_RTOL = "1e-20"
 """The relative width of an enclosure, unless the statement or the caller says otherwise."""
+ON_A_GRID_TEXT = "1/20"
+"""The relative width of a δ that is computed from distributions on a grid; the ε it belongs to is far narrower."""
 ON_A_GRID = Fraction(1, 1000)
 """A relative width that values computed on a grid (by a dynamic programme) reach in reasonable time."""
-_REMEMBERED = ("terms", "functions", "needs", "as_printed", "_program", "_conditions")
+_REMEMBERED = ("terms", "functions", "needs", "as_printed", "_program", "_profile", "_solvable", "_conditions")
 """What a statement computes once and keeps."""
 _ARGUMENT_NAMES = frozenset(letter.name for letter in ARGUMENTS)
 
@@ -319,6 +321,203 @@ class Statement:
         found: Array | np.float64 = evaluate_over(self._program, self._admit_arrays(setting, arguments))[()]
         return found
 
+    @property
+    def is_profile(self) -> bool:
+        """Whether it gives δ for every ε of a run by itself, without an order to be chosen."""
+        from .proof.about import descent_of
+
+        return self.quantity in PROFILES and descent_of(self.proposition) is not None
+
+    def delta(
+        self,
+        setting: Setting,
+        epsilon: object,
+        /,
+        *,
+        rtol: Number | None = None,
+        engine: str = "arb",
+        **arguments: object,
+    ) -> Enclosure:
+        """δ at ε = `epsilon`, for a statement about a whole profile: an interval that contains the bound's value.
+
+        >>> from hsdp_symbolic import Setting, statement
+        >>> run = Setting(n=50, b=2, K=40, eta="0.02", lam=1, beta=4, sigma=2, S_g=4)
+        >>> statement("gdp:cyclic").delta(run, "0.358", j0=24).upper() < 1.01e-5
+        True
+        """
+        from .evaluate.enclosure import enclose
+
+        at = admit("epsilon", epsilon)
+        arguments = {**arguments, **self.choices(setting, arguments, epsilon=at), "epsilon": at}
+        values = self._admit(setting, arguments)
+        try:
+            return enclose(self._profile, values, rtol=self.rtol if rtol is None else rtol, engine=engine)
+        except GridExhausted:
+            if rtol is not None:
+                raise
+            return enclose(self._profile, values, rtol=1, engine=engine)  # so small that only its upper end is known
+
+    def epsilon(
+        self,
+        setting: Setting,
+        delta: object,
+        /,
+        *,
+        rtol: Number | None = None,
+        engine: str = "arb",
+        **arguments: object,
+    ) -> Enclosure:
+        """The least ε with δ(ε) ≤ `delta`, for a statement about a whole profile: an interval that contains it.
+
+        >>> from hsdp_symbolic import Setting, statement
+        >>> run = Setting(n=50, b=2, K=40, eta="0.02", lam=1, beta=4, sigma=2, S_g=4)
+        >>> print(statement("gdp:cyclic").epsilon(run, "1e-5", j0=24).decimals(7)[1])
+        0.3580185
+        """
+        from .evaluate.enclosure import agreed, enclose
+        from .evaluate.inversion import DEFAULT_RTOL, least_epsilon
+
+        if engine == "both":
+            return agreed(
+                self.epsilon(setting, delta, rtol=rtol, engine=name, **arguments) for name in ("arb", "mpmath")
+            )
+        target = admit("delta", delta)
+        arguments = {**arguments, **self.choices(setting, arguments, delta=target)}
+        values = self._admit(setting, {**arguments, "epsilon": 0})
+        if self._solvable is not None:
+            return self._solved(values, target, ON_A_GRID if rtol is None else to_fraction("rtol", rtol), engine)
+
+        def profile(at: Fraction) -> Enclosure:
+            return enclose(self._profile, {**values, "epsilon": at}, rtol=self._finest(rtol), engine=engine)
+
+        width = DEFAULT_RTOL if rtol is None else to_fraction("rtol", rtol)
+        off = Fraction(0) if self.rtol == STATEMENT_RTOL else ON_A_GRID
+        return least_epsilon(profile, target, width, self._roughly(values, target), off)
+
+    @cached_property
+    def _solvable(self) -> tuple[BoundFunction, Expr] | None:
+        """A function in it that solves for ε by itself, and what is added to that, if that is all there is."""
+        from .symbols import epsilon
+
+        found = [node for node in self.functions if node.solves and node.args[-1] == epsilon]
+        if len(found) != 1 or (rest := self.expr - found[0]).has(epsilon):
+            return None
+        return found[0], rest
+
+    def _solved(self, values: Mapping[str, Fraction], delta: Fraction, rtol: Fraction, engine: str) -> Enclosure:
+        """ε from a function that solves for it: at δ less what is added to it."""
+        from .evaluate.enclosure import Enclosure, enclose, exact
+        from .evaluate.program import compile_expression
+
+        assert self._solvable is not None
+        node, rest = self._solvable
+        least = Fraction(1, 2**20) * delta
+        added = enclose(compile_expression(rest), values, rtol=Fraction(1, 10**6), atol=least, engine=engine)
+        if added.hi >= delta:
+            raise ArgumentError(
+                "delta",
+                float(delta),
+                f"{self.label} adds {float(added.hi):.3g} to δ whatever ε is",
+                "give a larger delta, or change what that depends on",
+            )
+        numbers = [exact(compile_expression(part), values) for part in node.args[:-1]]
+        ends = [node.solved(engine, delta - more, rtol, *numbers) for more in dict.fromkeys((added.lo, added.hi))]
+        return Enclosure(ends[0][0], ends[-1][1])
+
+    def _roughly(self, values: Mapping[str, Fraction], delta: Fraction) -> float | None:
+        """Where the profile passes δ, in doubles; None if they do not tell."""
+        import numpy as np
+
+        from .evaluate.inversion import roughly
+        from .evaluate.numeric import evaluate_raw
+        from .setting.arrays import Samples
+
+        if not float(delta):
+            return None
+
+        def profile(epsilon: float) -> float:
+            at = Samples(np.array([epsilon]), epsilon, epsilon)
+            with np.errstate(all="ignore"):
+                return float(evaluate_raw(self._profile, {**values, "epsilon": at})[0])
+
+        try:
+            return roughly(profile, float(delta))
+        except HsdpError:
+            return None
+
+    def _finest(self, rtol: Number | None) -> Number:
+        """How narrow δ must be for an ε that is `rtol` narrow; what is computed on a grid is as narrow as it is."""
+        if self.rtol != STATEMENT_RTOL:
+            return self.rtol
+        return STATEMENT_RTOL if rtol is None else to_fraction("rtol", rtol) / 10**6
+
+    def mu(
+        self, setting: Setting, /, *, rtol: Number | None = None, engine: str = "arb", **arguments: object
+    ) -> Enclosure:
+        """μ of Gaussian differential privacy: what is released is as hard to tell apart as N(0, 1) and N(μ, 1).
+
+        >>> from hsdp_symbolic import Setting, statement
+        >>> run = Setting(n=50, b=2, K=40, eta="0.02", lam=1, beta=4, sigma=2, S_g=4)
+        >>> print(statement("gdp:gd").mu(run).decimals(5)[1])
+        0.024644
+        """
+        from .evaluate.enclosure import root
+
+        if self.quantity is not Quantity.GAUSSIAN:
+            about = self.quantity.value if self.quantity else "no run"
+            raise UnknownArgument(
+                "mu", self.label, f"it is about {about}, and gives no Gaussian", "use a gdp: statement"
+            )
+        return root(self.enclose_at(setting, arguments, rtol=rtol, engine=engine))
+
+    def choices(
+        self,
+        setting: Setting,
+        arguments: Mapping[str, object],
+        *,
+        delta: Fraction | None = None,
+        epsilon: Fraction | None = None,
+    ) -> dict[str, Fraction]:
+        """Letters that may be chosen freely and were not: good values, for a δ or an ε in mind; all are valid."""
+        from .evaluate.enclosure import exact
+        from .evaluate.program import compile_expression
+
+        found: dict[str, Fraction] = {}
+        for node in self.functions:
+            letters = {place: str(node.args[place]) for place in node.free_at}
+            if not letters or all(name in arguments or name in found for name in letters.values()):
+                continue
+            stand_in = {name: 1 for name in letters.values() if name not in arguments}
+            values = self._gather(setting, {**arguments, **stand_in, "epsilon": 0}, admit)
+            known = {
+                place: exact(compile_expression(part), values)
+                for place, part in enumerate(node.args)
+                if place not in node.free_at and "epsilon" not in map(str, part.free_symbols)
+            }
+            chosen = node.choose(known, delta=delta, epsilon=epsilon)
+            found |= {letters[place]: value for place, value in chosen.items() if letters[place] not in arguments}
+        return found
+
+    @cached_property
+    def _profile(self) -> Program:
+        """δ as a function of ε, compiled."""
+        from .evaluate.program import compile_expression
+        from .functions.gaussian_profile import GaussianProfile
+        from .symbols import epsilon
+
+        if not self.is_profile:
+            raise UnknownArgument(
+                "label",
+                self.label,
+                "it bounds no profile of a run",
+                "use a statement whose label begins with gdp: or profile:",
+            )
+        return (
+            self._program
+            if self.quantity is Quantity.DELTA
+            else compile_expression(GaussianProfile(self.expr, epsilon))
+        )
+
     def latex(self) -> str:
         """The statement in the paper's notation and order."""
         from .tex import statement_latex
@@ -382,6 +581,8 @@ class Statement:
             values["sigma2"] = values.pop("sigma") ** 2
         if "sigma_squared" in values:
             values["sigma2"] = values.pop("sigma_squared")
+        if "T" in self.needs and "T" not in values:
+            values |= _whole_epochs(values)
         for name in self.needs:
             if ("sigma2" if name == "sigma" else name) not in values:
                 raise MissingArgument(self.label, name, LETTERS[name].meaning)
@@ -432,6 +633,15 @@ def listed(label: str) -> Statement:
     module, function = PLACES[label][1].split(":")
     found: Statement = getattr(import_module(f".{module}", __package__), function)()
     return found
+
+
+def _whole_epochs(values: Mapping[str, Value]) -> dict[str, Value]:
+    """The number of steps of K whole epochs, if n, b and K are given, each as one number."""
+    given = [values.get(name) for name in ("n", "b", "K")]
+    if not all(isinstance(each, Fraction) for each in given):
+        return {}
+    records, size, epochs = given
+    return {"T": epochs * (records // size)}  # type: ignore[operator, dict-item]
 
 
 def _implied_by_gate(hypothesis: Relational) -> bool:

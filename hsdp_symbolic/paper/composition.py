@@ -49,7 +49,7 @@ from .fixed_order import STEP_COST, at_order
 from .mixtures import two_divergences
 from .steps import from_the_start, used
 
-_ENOUGH = b <= n
+ENOUGH = b <= n
 
 
 def step_without(unused: Theorem) -> Theorem:
@@ -89,7 +89,7 @@ def uses_seen() -> Theorem:
 @cache
 def each_once() -> Statement:
     """Composition where every record is used at most once an epoch."""
-    relations = (ORDER, EPOCHS, _ENOUGH)
+    relations = (ORDER, EPOCHS, ENOUGH)
     expr = K * alpha * rho0
 
     def prove() -> Theorem:
@@ -162,7 +162,7 @@ def _mixed_step(batches: Batches) -> Theorem:
     hit = cut(used(with_it, b, rho0, short(rho0)), apply(apart_if_drawn, apart(run, b)))
     miss = step_without(apply(not_drawn, put={BATCHES: batches, start: start}))
     first, second = (apply(one_order, each, given(ORDER)) for each in (hit, miss))
-    share = loosen(kernel.positive(b / n)), combine(b / n, S.One, (1 / n, given(_ENOUGH)))
+    share = loosen(kernel.positive(b / n)), combine(b / n, S.One, (1 / n, given(ENOUGH)))
     found = use(two_divergences(), first, second, given(ORDER), *share)
     return equal_bound(found, _drawn_cost())
 
@@ -206,7 +206,7 @@ def _drawn_moment_positive() -> Theorem:
     (mix,) = _drawn_cost().atoms(LogMix)
     (moment,) = mix.closed().args
     hit = b / n * exp(mix.args[1])
-    return combine(S.Zero, moment, (hit,), (1 / n, given(_ENOUGH)))
+    return combine(S.Zero, moment, (hit,), (1 / n, given(ENOUGH)))
 
 
 @cache
@@ -215,7 +215,7 @@ def sampled() -> Statement:
 
     For Poisson sampling of rate b/n see `by_poisson_sampling`.
     """
-    relations = (ORDER, EPOCHS, _ENOUGH)
+    relations = (ORDER, EPOCHS, ENOUGH)
     batches = DrawnAfresh(b / n)
     expr = K * N * _drawn_cost()
     moment = Plus(

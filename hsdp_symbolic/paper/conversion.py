@@ -11,6 +11,8 @@ from functools import cache
 from sympy import Derivative, Expr, Integer, S, exp, log
 
 from ..display import Dot, Over, Plus
+from ..functions.gaussian_epsilon import GaussianEpsilon
+from ..functions.gaussian_profile import GaussianProfile
 from ..proof import kernel
 from ..proof.facts.conversion import epsilon_of_delta, expectation_of_tail, power_by_logarithm
 from ..proof.facts.definitions import PAIR
@@ -18,7 +20,7 @@ from ..proof.kernel import Theorem, apply, assume, cancel, chain, combine, loose
 from ..proof.propositions import AtMost, DeltaAtMost, EpsilonAtMost, Renyi
 from ..proof.search import claimed, equal_bound, given
 from ..statement import Statement
-from ..symbols import R, alpha, alpha_minus_1, delta, e_s, epsilon, epsilon_2, factor, order, t, z
+from ..symbols import R, alpha, alpha_minus_1, cost_1, delta, e_s, epsilon, epsilon_2, factor, order, t, z
 from .descents import ORDER
 
 PROBABILITY = delta <= 1
@@ -34,6 +36,16 @@ def log_delta() -> Expr:
 def log_epsilon() -> Expr:
     """ε, as a function of R and δ."""
     return R + log(_PEAK) - (log(delta) + log(alpha)) / (alpha - 1)
+
+
+def gaussian_delta() -> Expr:
+    """δ of a pair of Gaussians, as a function of μ² (`cost_1`) and ε."""
+    return GaussianProfile(cost_1, epsilon)
+
+
+def gaussian_epsilon() -> Expr:
+    """ε of a pair of Gaussians, as a function of μ² (`cost_1`) and δ."""
+    return GaussianEpsilon(cost_1, delta)
 
 
 # --- (1 − w)·w^(α−1) has its peak at w = (α−1)/α ---------------------------------------------------------------------

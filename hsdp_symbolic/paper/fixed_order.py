@@ -56,6 +56,7 @@ from .steps import from_the_start, shared, shared_at_most, used
 
 FIRST_EPOCH = "eqn:proof_strongly_convex_first_epoch"
 STEP_COST = Over(times(alpha, eta, S_g**2), times(4, sigma**2, b**2))
+STEP_SQUARE = Over(times(eta, S_g**2), times(2, sigma**2, b**2))
 
 
 def one_use() -> Theorem:

@@ -168,7 +168,7 @@ def chance_of_a_place() -> Theorem:
     return kernel.named(kernel.work_out(ways), "the chance to be in a given batch")
 
 
-def _at_place(theorem: Theorem, at: Expr, *ranges: Theorem) -> Theorem:
+def at_place(theorem: Theorem, at: Expr, *ranges: Theorem) -> Theorem:
     """What a theorem says of batch j0, for j0 = at ≤ N − 1; `ranges` say that at is not negative."""
     last = combine(at, N - 1, (N - 1 - at,))
     return cut(substitute(theorem, {j0: at}, *ranges), last)
@@ -219,7 +219,7 @@ def over_places(theorem: Theorem, own: Expr, lowest: Theorem, common: Expr = S.Z
         return Moment(From(run, pair.start, pair.steps), alpha, exp(scale + LogMeanExp(body, i, places)))
 
     def moment_at(at: Expr, *ranges: Theorem) -> Theorem:
-        here = apply(moment_of, _at_place(found, at, *ranges), above)
+        here = apply(moment_of, at_place(found, at, *ranges), above)
         return kernel.weaken(here, substitute(_split(), {y: common, x_i: own.subs(j0, at)}))
 
     def step(so_far: Theorem) -> Theorem:
@@ -232,11 +232,11 @@ def over_places(theorem: Theorem, own: Expr, lowest: Theorem, common: Expr = S.Z
     alone = kernel.unfold(LogMeanExp(body, i, S.One), 0)
     base = kernel.rewrite(apply(last_place, moment_at(N - 1)), _exponential(alone, scale))
     placed = kernel.named(induct(k, 1, claim, base, step, upper=N), "the record in one of k places")
-    least = _all(at_least_one(body, lowest))
+    least = everywhere(at_least_one(body, lowest))
     if common != 0:
         raised = kernel.monotone(exp(s), s, combine(S.Zero, scale, (above, common)))
         least = cut(substitute(_both_at_least(), {s: scale, y: LogMeanExp(body, i, N)}), raised, least)
-    return _or_left_out(_all(placed), least, scale, LogMeanExp(body, i, N))
+    return _or_left_out(everywhere(placed), least, scale, LogMeanExp(body, i, N))
 
 
 def _exponential(meaning: Theorem, scale: Expr) -> Theorem:
@@ -292,7 +292,7 @@ def _or_left_out(placed: Theorem, least: Theorem, scale: Expr, mean: Expr) -> Th
     return kernel.weaken(divergence, substitute(apart, {s: scale, y: mean}))
 
 
-def _all(theorem: Theorem) -> Theorem:
+def everywhere(theorem: Theorem) -> Theorem:
     """What holds for 1 ≤ k ≤ N, at N."""
     return cut(substitute(theorem, {k: N}), combine(S.One, N, (N - 1,)), combine(N, N))
 
@@ -302,7 +302,7 @@ def at_least_one(body: Expr, lowest: Theorem) -> Theorem:
     above = assume(Less(S.One, alpha))
 
     def term(at: Expr, *ranges: Theorem) -> Theorem:
-        here = _at_place(lowest, at, *ranges)
+        here = at_place(lowest, at, *ranges)
         generic = kernel.monotone(exp(s), s, combine(S.Zero, (alpha - 1) * y, (above, assume(AtMost(S.Zero, y)))))
         value = right_of(here)
         return cut(substitute(generic, {y: value}), here)

@@ -24,11 +24,13 @@ from ..proof.facts.gaussian_laws import (
     used_every_time,
     used_in_turn,
 )
+from ..proof.facts.profiles import gaussian_exactly
 from ..proof.kernel import Theorem, apply, assume, cancel, combine, cut, rewrite, substitute
 from ..proof.propositions import (
     AtMost,
     Descent,
     From,
+    GaussianExactly,
     GaussianLaws,
     GradientSteps,
     Proposition,
@@ -125,6 +127,12 @@ def _point(run: Descent) -> Theorem:
     return apply(gaussian_point, put={RUN: run, start: Integer(0)})
 
 
+def _gaussian(found: Theorem, expr: Expr, cost: Expr) -> Theorem:
+    """μ² of the two Gaussians, written as `expr`."""
+    positive = kernel.positive(found.proposition.variance)  # type: ignore[attr-defined]
+    return equal_bound(apply(gaussian_exactly, found, positive), expr, by=[short(cost)])
+
+
 def _exactly(found: Theorem, expr: Expr, cost: Expr) -> Theorem:
     """R_α of the two Gaussians, written as `expr`."""
     positive = kernel.positive(found.proposition.variance)  # type: ignore[attr-defined]
@@ -199,16 +207,20 @@ def _after_epochs() -> Theorem:
     return _written(found, _REACH * q ** (N - 1 - j0) * GeometricSum(q**N, K), by=(sums,))
 
 
+_ATTAINED = q ** (2 * (N - 1 - j0)) * GeometricSum(q**N, K) ** 2 / GeometricSum(q**2, K * N)
+"""Squared gap over variance, in units: the Σa² that no shifts can do without."""
+_ATTAINED_SHOWN = (
+    q ** Dot(2, Plus(N, -j0, -1)),
+    Over(GeometricSum(q**N, K) ** 2, GeometricSum(q**2, times(K, N))),
+)
+
+
 @cache
 def fixed_order() -> Statement:
     """`exact:fixed_order`."""
     relations = (ORDER, EPOCHS, *STRONGLY_CONVEX, BATCH)
-    expr = alpha * rho0 * q ** (2 * (N - 1 - j0)) * GeometricSum(q**N, K) ** 2 / GeometricSum(q**2, K * N)
-    shown = Dot(
-        Over(times(alpha, eta, S_g**2), times(4, sigma**2, b**2)),
-        q ** Dot(2, Plus(N, -j0, -1)),
-        Over(GeometricSum(q**N, K) ** 2, GeometricSum(q**2, times(K, N))),
-    )
+    expr = alpha * rho0 * _ATTAINED
+    shown = Dot(Over(times(alpha, eta, S_g**2), times(4, sigma**2, b**2)), *_ATTAINED_SHOWN)
     return Statement(
         label="exact:fixed_order",
         kind="law",
@@ -223,6 +235,30 @@ def fixed_order() -> Statement:
             lambda: _exactly(_after_epochs(), expr, rho0),
         ),
         shown=shown,
+        hypotheses=relations,
+        assumes=_ASSUMES,
+    )
+
+
+@cache
+def fixed_order_gaussian() -> Statement:
+    """`gdp:exact:fixed_order`."""
+    relations = (EPOCHS, *STRONGLY_CONVEX, BATCH)
+    expr = 2 * rho0 * _ATTAINED
+    return Statement(
+        label="gdp:exact:fixed_order",
+        kind="law",
+        title="Exact Gaussian differential privacy for the quadratic loss, fixed order",
+        where="not in the paper",
+        says="μ² between the last iterates on a quadratic loss after K epochs, for data in batch j0: exactly.",
+        bounds=r"\mu^2",
+        theorem=claimed(
+            GaussianExactly(From(FIXED_ORDER, Integer(0), K * N), expr),
+            relations,
+            _assumed(FIXED_ORDER, b),
+            lambda: _gaussian(_after_epochs(), expr, rho0),
+        ),
+        shown=Dot(Over(times(eta, S_g**2), times(2, sigma**2, b**2)), *_ATTAINED_SHOWN),
         hypotheses=relations,
         assumes=_ASSUMES,
     )
@@ -271,6 +307,32 @@ def full_batch() -> Statement:
             lambda: _exactly(substitute(_full_batch_steps(), {i: K}), expr, rho_n),
         ),
         shown=shown,
+        hypotheses=relations,
+        assumes=_ASSUMES,
+    )
+
+
+@cache
+def full_batch_gaussian() -> Statement:
+    """`gdp:exact:full_batch`."""
+    relations = (EPOCHS, *STRONGLY_CONVEX)
+    expr = 2 * rho_n * GeometricSum(q, K) ** 2 / GeometricSum(q**2, K)
+    return Statement(
+        label="gdp:exact:full_batch",
+        kind="law",
+        title="Exact Gaussian differential privacy for the quadratic loss, full batch",
+        where="not in the paper",
+        says="μ² between the last iterates on a quadratic loss after K steps on the full batch: exactly.",
+        bounds=r"\mu^2",
+        theorem=claimed(
+            GaussianExactly(From(FULL_BATCH, Integer(0), K), expr),
+            relations,
+            _assumed(FULL_BATCH, n),
+            lambda: _gaussian(substitute(_full_batch_steps(), {i: K}), expr, rho_n),
+        ),
+        shown=Dot(
+            Over(times(eta, S_g**2), times(2, sigma**2, n**2)), Over(GeometricSum(q, K) ** 2, GeometricSum(q**2, K))
+        ),
         hypotheses=relations,
         assumes=_ASSUMES,
     )

@@ -102,16 +102,31 @@ def steered() -> Theorem:
 
 
 @cache
+def _met() -> Theorem:
+    """After K steps, at the largest rate, the copy has met the first run."""
+    rate = _largest_rate(K)
+    found = substitute(steered(), {i: K, a_t: rate})
+    found = cut(found, combine(K, K), combine(rate, rate))
+    return rewrite(found, cancel(found.proposition.distance, S.Zero, below_one()))  # type: ignore[attr-defined]
+
+
+def descent_spent() -> Expr:
+    """Σa² of the best shifts."""
+    return _GROWTH
+
+
+def descent_met() -> Theorem:
+    """What the copy costs, as Gaussian differential privacy."""
+    return _units().gaussian(_met())
+
+
+@cache
 def by_shifts() -> Statement:
     """`shift:gd`."""
     relations = (ORDER, EPOCHS, *STRONGLY_CONVEX)
 
     def prove() -> Theorem:
-        rate = _largest_rate(K)
-        found = substitute(steered(), {i: K, a_t: rate})
-        found = cut(found, combine(K, K), combine(rate, rate))
-        met = rewrite(found, cancel(found.proposition.distance, S.Zero, below_one()))  # type: ignore[attr-defined]
-        return at_order(_units().ended(met), _EXPR, below_one())
+        return at_order(_units().ended(_met()), _EXPR, below_one())
 
     return Statement(
         label="shift:gd",

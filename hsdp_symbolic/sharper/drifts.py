@@ -13,12 +13,23 @@ from sympy import Expr, S
 
 from ..paper.descents import NOISE, apart, contracts
 from ..proof import kernel
-from ..proof.facts.definitions import RUN
-from ..proof.facts.drift import Drift, drift_end, drift_start, drift_unused, drift_used, gaussian_to_renyi, hide
+from ..proof.facts.definitions import BATCHES, RUN
+from ..proof.facts.drift import (
+    Drift,
+    apart_at,
+    apart_unused,
+    drift_end,
+    drift_maps,
+    drift_start,
+    gaussian_to_renyi,
+    hide,
+    lipschitz_at,
+    noise_at,
+)
 from ..proof.kernel import Theorem, apply, cancel, combine, rewrite
 from ..proof.propositions import AtMost, Descent, Less
 from ..proof.search import equal_bound, short
-from ..symbols import S_g, eta, hidden
+from ..symbols import S_g, eta, hidden, noise_1, steps
 
 
 @dataclass(frozen=True)
@@ -46,12 +57,17 @@ class Units:
 
     def unused(self, before: Theorem, unused: Theorem) -> Theorem:
         """The next maps, which do not use the record."""
-        return apply(drift_unused, contracts(self.run, self.factor), unused, before)
+        return self._maps(before, apply(apart_unused, unused, put={noise_1: self.run.noise}))
 
     def used(self, before: Theorem) -> Theorem:
         """The next maps, which may use the record."""
         size = kernel.loosen(kernel.positive(self.unit))
-        return apply(drift_used, contracts(self.run, self.factor), apart(self.run, self.size), size, before)
+        at = {steps: before.proposition.steps}  # type: ignore[attr-defined]
+        return self._maps(before, apply(apart_at, apart(self.run, self.size), size, put=at))
+
+    def _maps(self, before: Theorem, apart_: Theorem) -> Theorem:
+        at = {steps: before.proposition.steps}  # type: ignore[attr-defined]
+        return apply(drift_maps, apply(lipschitz_at, contracts(self.run, self.factor), put=at), apart_, before)
 
     def hiding(self, maps: Theorem, shift: Expr | Theorem, after: Drift, left: Theorem, *nonzero: Theorem) -> Theorem:
         """The noise of the step hides `shift` ≥ 0 units, which leaves what `left` says is not negative: `after`."""
@@ -63,7 +79,9 @@ class Units:
         room = combine(taken, away, (self.unit, left), nonzero=known)
         not_negative = combine(S.Zero, taken, (self.unit, size), nonzero=known)
         noise = kernel.positive(NOISE)
-        found = apply(hide, maps, kernel.loosen(not_negative), kernel.loosen(room), noise, put={hidden: taken})
+        here = {BATCHES: self.run.batches, noise_1: NOISE, steps: maps.proposition.steps}  # type: ignore[attr-defined]
+        level = apply(noise_at, put=here)
+        found = apply(hide, maps, level, kernel.loosen(not_negative), kernel.loosen(room), noise, put={hidden: taken})
         old = found.proposition
         if old.steps != after.steps:  # type: ignore[attr-defined]
             found = rewrite(found, cancel(old.steps, after.steps))  # type: ignore[attr-defined]
@@ -72,7 +90,11 @@ class Units:
             found = rewrite(found, cancel(rest, after.distance, *known))
         return equal_bound(found, after.cost, *known, by=[short(self.rho)])
 
+    def gaussian(self, met: Theorem) -> Theorem:
+        """μ² ≤ 2ρ·Σa², once the copy has met the first run."""
+        return apply(drift_end, met)
+
     def ended(self, met: Theorem) -> Theorem:
         """R_a ≤ a·ρ·Σa², once the copy has met the first run."""
-        found = apply(gaussian_to_renyi, apply(drift_end, met))
+        found = apply(gaussian_to_renyi, self.gaussian(met))
         return equal_bound(found, met.proposition.value / 2)

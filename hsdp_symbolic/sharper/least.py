@@ -11,24 +11,26 @@ from functools import cache
 from sympy import Expr, S
 
 from ..functions.geometric import GeometricSum
-from ..paper.descents import ANY, BATCH, FIXED_ORDER
+from ..paper.descents import BATCH, FIXED_ORDER
 from ..paper.fixed_order import remaining
 from ..proof import kernel
-from ..proof.facts.definitions import BATCHES, before_first_use, between_uses
+from ..proof.facts.definitions import before_first_use, between_uses
 from ..proof.facts.spending import (
+    PATTERN,
+    Hits,
     Spent,
-    UsedAt,
     higher_price,
     in_its_batch,
     nothing_left,
     nothing_spent,
-    spent_unused,
-    spent_used,
+    spent_step,
+    step_with_hit,
+    step_without_hit,
 )
 from ..proof.kernel import Theorem, apply, assume, cancel, combine, cut, rewrite, substitute
-from ..proof.propositions import AtMost, Proposition, Unused
+from ..proof.propositions import AtMost, Proposition
 from ..proof.search import given, induct
-from ..symbols import K, L, N, P, a_t, after, cost_2, count, epoch, factor, i, inverse, j0, k, place, q, s, w, z, z_2
+from ..symbols import K, N, a_t, after, cost_2, count, epoch, factor, i, inverse, j0, k, place, q, s, w, z, z_2
 from .cycle import units
 
 ORDERED = FIXED_ORDER.batches
@@ -40,9 +42,9 @@ def _step(so_far: Theorem, how: Theorem, hit: int, factor_: Expr, after_: Spent)
     left = after_.least - after_.price * (factor_ * z + hit - a_t)
     right = before.least - before.price * z + a_t**2  # type: ignore[attr-defined]
     least = kernel.loosen(combine(left, right, ((a_t - after_.price / 2) ** 2,), nonzero=known))
-    fact = spent_used if hit else spent_unused
-    found = apply(fact, so_far, how, least, put={inverse: after_.price, cost_2: after_.least})
-    return _written(found, after_)
+    step = apply(step_with_hit if hit else step_without_hit, how, put={factor: factor_})
+    put = {inverse: after_.price, cost_2: after_.least}
+    return _written(apply(spent_step, so_far, step, kernel.positive(S.One), least, put=put), after_)
 
 
 def _written(found: Theorem, wanted: Proposition, *known: Theorem) -> Theorem:
@@ -59,7 +61,7 @@ def one_stretch(factor_: Expr) -> Theorem:
 
     def claim(steps: Expr) -> Spent:
         spent = s + 2 * w - w**2 * GeometricSum(factor_**-2, steps)
-        return Spent(ORDERED, factor_, first + steps, 2 * w * factor_ ** (1 - steps), spent)
+        return Spent(Hits(ORDERED, factor_), first + steps, 2 * w * factor_ ** (1 - steps), spent)
 
     def step(so_far: Theorem) -> Theorem:
         one, last = assume(AtMost(S.One, i)), assume(AtMost(i + 1, N))
@@ -67,7 +69,7 @@ def one_stretch(factor_: Expr) -> Theorem:
         unused = apply(between_uses, *limits, put={count: N, place: j0, epoch: k})
         return _step(so_far, unused, 0, factor_, claim(i + 1))
 
-    before = assume(Spent(ORDERED, factor_, first, 2 * w * factor_, s))
+    before = assume(Spent(Hits(ORDERED, factor_), first, 2 * w * factor_, s))
     used = apply(in_its_batch, kernel.loosen(kernel.positive(j0)), given(BATCH), put={count: N, epoch: k})
     base = _step(before, used, 1, factor_, claim(S.One))
     return induct(i, 1, claim, base, step, upper=N)
@@ -78,13 +80,13 @@ def until_first_use(factor_: Expr) -> Theorem:
     """Nothing need be spent until the record's batch comes."""
 
     def claim(steps: Expr) -> Spent:
-        return Spent(ORDERED, factor_, steps, S.Zero, S.Zero)
+        return Spent(Hits(ORDERED, factor_), steps, S.Zero, S.Zero)
 
     def step(so_far: Theorem) -> Theorem:
         unused = apply(before_first_use, assume(AtMost(i + 1, j0)), given(BATCH), put={count: N, after: i})
         return _step(so_far, unused, 0, factor_, claim(i + 1))
 
-    start = apply(nothing_spent, put={BATCHES: ORDERED, factor: factor_})
+    start = apply(nothing_spent, put={PATTERN: Hits(ORDERED, factor_)})
     found = induct(i, 0, claim, start, step, upper=j0)
     return cut(substitute(found, {i: j0}), combine(j0, j0))
 
@@ -96,7 +98,7 @@ def before_use(factor_: Expr) -> Theorem:
 
     def claim(uses: Expr) -> Spent:
         spent = 2 * w * GeometricSum(factor_**-N, uses) - w**2 * GeometricSum(factor_**-2, N * uses)
-        return Spent(ORDERED, factor_, N * uses + j0, 2 * w * factor_ ** (1 - N * uses), spent)
+        return Spent(Hits(ORDERED, factor_), N * uses + j0, 2 * w * factor_ ** (1 - N * uses), spent)
 
     def step(so_far: Theorem) -> Theorem:
         whole = cut(substitute(one_stretch(factor_), {i: N}), combine(S.One, N, (N - 1,)), combine(N, N))
@@ -122,34 +124,3 @@ def at_the_end(factor_: Expr) -> Theorem:
     found = cut(last, priced, remaining(), combine(N - j0, N, (j0,)))
     found = rewrite(found, cancel(found.proposition.steps, K * N))  # type: ignore[attr-defined]
     return kernel.named(apply(nothing_left, found), "what any shifts spend")
-
-
-# --- Any pattern ----------------------------------------------------------------------------------------------------
-
-
-def _next(price: Expr, least: Expr, hit: int) -> tuple[Expr, Expr]:
-    """Price and bound one step later, for updates that are L-Lipschitz."""
-    later = price / L
-    return later, least + later * hit - later**2 / 4
-
-
-@cache
-def any_step(hit: int) -> Theorem:
-    """What any shifts spend, one step later, whichever steps use the record; P is the price of what is left."""
-    batches = ANY.batches
-    before = assume(Spent(batches, L, i, P, s))
-    how = assume(UsedAt(batches, i) if hit else Unused(batches, i))
-    found = _step(before, how, hit, L, Spent(batches, L, i + 1, *_next(P, s, hit)))
-    return kernel.named(found, "what any shifts spend, one step later")
-
-
-@cache
-def stays_attained(hit: int) -> Theorem:
-    """Shifts that have spent no more than they must, c − P·z, do so one step later, if they hide half the price.
-
-    The price may rise where z = 0, and nowhere else: these are the slopes of a greatest convex minorant.
-    """
-    later, least = _next(P, s, hit)
-    left = L * z + hit - later / 2
-    found = cancel(least - later * left, s - P * z + (later / 2) ** 2)
-    return kernel.named(found, "what must be spent is spent")

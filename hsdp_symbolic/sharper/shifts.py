@@ -157,13 +157,13 @@ def convex_steered() -> Theorem:
     return rewrite(found, cancel(used, (K - 1) / N + 1 / (N - j0), remaining_positive()))
 
 
-def _shown(at: Expr) -> tuple[Expr, tuple[tuple[str, Expr], ...]]:
-    """The bound for j = `at`, with g and ℓ under their names, and what these stand for."""
+def spent_shown(at: Expr, cost: Expr = STEP_COST) -> tuple[Expr, tuple[tuple[str, Expr], ...]]:
+    """cost·Σa² for j = `at`, with g and ℓ under their names, and what these stand for."""
     last = GeometricSum(q**-2, at)
     slope = Dot(q ** Plus(N, -2), Over(Dot(1 + q**N, last), Dot(1 + q ** times(N, K - 1), GeometricSum(q**2, N))))
     length = Dot(q**2, Over(GeometricSum(q**2, times(N, K - 1)), last))
     names = {"g": slope, r"\ell": length}
-    shown = Dot(STEP_COST, Over(Pooled(*(Named(Str(name), value) for name, value in names.items())), last))
+    shown = Dot(cost, Over(Pooled(*(Named(Str(name), value) for name, value in names.items())), last))
     return shown, (*names.items(), (r"\Phi(g, \ell)", Over(*fraction(Pooled(g, ell).closed()))))
 
 
@@ -188,7 +188,7 @@ def cyclic() -> Statement:
     """`shift:cyclic`."""
     relations = (ORDER, EPOCHS, *STRONGLY_CONVEX, BATCH)
     expr = alpha * rho0 * least_spent()
-    shown, where = _shown(N - j0)
+    shown, where = spent_shown(N - j0)
     return Statement(
         label="shift:cyclic",
         title="Optimal shifts, fixed order",
@@ -257,7 +257,7 @@ def _as_printed() -> Theorem:
 
 def _mean_shown() -> Expr:
     """The mean over batches as it is printed."""
-    body, _ = _shown(N - j0)
+    body, _ = spent_shown(N - j0)
     return Dot(Over(1, alpha - 1), LogAverage(times(alpha - 1, Named(Str(r"\varepsilon_{j_0}"), body)), j0, N))
 
 
@@ -266,7 +266,7 @@ def shuffled() -> Statement:
     """`shift:shuffle`."""
     relations = (ORDER, EPOCHS, *STRONGLY_CONVEX)
     expr = LogMeanExp((alpha - 1) * alpha * rho0 * CyclicShifts(q, N, K, i), i, N) / (alpha - 1)
-    body, where = _shown(N - j0)
+    body, where = spent_shown(N - j0)
 
     def prove() -> Theorem:
         return over_places(cyclic().theorem, cyclic().expr, positive_bound())

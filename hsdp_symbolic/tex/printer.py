@@ -42,7 +42,7 @@ from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 from sympy.printing.latex import LatexPrinter
 
-from ..display import Dot, FirstEpoch, LogAverage, Named, Over, Plus, PowerSum
+from ..display import Average, Dot, FirstEpoch, LogAverage, Named, Over, Plus, PowerSum
 from ..errors import UnsupportedNode
 from ..functions.interface import BoundFunction
 from ..symbols import FUNCTIONS_TEX, TEX, hit, sigma, sigma2
@@ -206,7 +206,7 @@ class PaperPrinter(LatexPrinter):
         if base == sigma and power == 2 and sigma2 in self.values and sigma not in self.values:
             return self._print(sigma2)
         negative = power.is_Rational and power.is_negative
-        if (isinstance(base, (PowerSum, Dot, Plus, Over)) or _is_grouped(base)) and not negative:
+        if (isinstance(base, (Average, PowerSum, Dot, Plus, Over)) or _is_grouped(base)) and not negative:
             if power == S.Half:
                 return rf"\sqrt{{{self._print(base)}}}"
             return rf"\left({self._print(base)}\right)^{{{self._print(power)}}}"
@@ -262,11 +262,20 @@ class PaperPrinter(LatexPrinter):
     # Exponentials and averages
 
     def _print_LogAverage(self, expr: LogAverage) -> str:
+        sign, text = self._averaged(expr)
+        return rf"\log\left({sign} e^{{{text}}}\right)"
+
+    def _print_Average(self, expr: Average) -> str:
+        sign, text = self._averaged(expr)
+        return rf"{sign} \left({text}\right)" if isinstance(expr.args[0], (Add, Plus)) else f"{sign} {text}"
+
+    def _averaged(self, expr: LogAverage | Average) -> tuple[str, str]:
+        """The sign for the average, and what it is taken of."""
         body, place, count = expr.args
         held, self.values = self.values, {s: v for s, v in self.values.items() if s != place}
         over, text = rf"0 \leq {self._print(place)} < {self._print(count)}", self._print(body)
         self.values = held
-        return rf"\log\left({self.average % over} e^{{{text}}}\right)"
+        return self.average % over, text
 
     # Integrals
 
@@ -316,7 +325,7 @@ def _raised_text(text: str, power: str | None) -> str:
 
 def swallows(node: Expr) -> bool:
     """Whether its LaTeX would take in a factor written after it, as a sum does."""
-    return isinstance(node, PowerSum) or (isinstance(node, BoundFunction) and node.tex_swallows)
+    return isinstance(node, (Average, PowerSum)) or (isinstance(node, BoundFunction) and node.tex_swallows)
 
 
 def _is_grouped(node: Expr) -> bool:
