@@ -25,6 +25,7 @@ from ..errors import ArgumentError, HypothesisError, NoEstimate
 from ..evaluate.enclosure import Enclosure, enclose
 from ..evaluate.program import compile_expression
 from ..functions.shift_control import ShiftControl
+from ..meaning import Quantity
 from ..setting import Setting
 from ..statement import Statement
 from .batches import SIMULATED
@@ -147,8 +148,8 @@ def targets() -> dict[str, str]:
 
 
 def is_target(found: Statement) -> bool:
-    """Whether a statement bounds the last iterate of an algorithm we can run."""
-    return found.scheme in SIMULATED and found.kind != "law"
+    """Whether a statement bounds a divergence of the last iterate of an algorithm we can run."""
+    return found.scheme in SIMULATED and found.kind != "law" and found.quantity is Quantity.DIVERGENCE
 
 
 def scheme_to_attack(label: str) -> str:
@@ -201,6 +202,7 @@ def bound_of(label: str, run: Setting, alpha: OrderLike, place: int | None, expr
     batches = int(run["n"] // run["b"])
     known = {"alpha": alpha, "j0": place, "j": batches - (place or 0), "split": (batches + 1) // 2}
     extra = {name: value for name, value in known.items() if name in found.needs and value is not None}
+    extra |= found.choices(run, extra)
     if expr is None:
         return found.enclose_at(run, extra)
     values = found._admit(run, extra)

@@ -39,6 +39,10 @@ class Loss(ABC):
         """Whether the gradient is λθ − x, so that the update is affine and the exact law is known."""
         return False
 
+    def kinks(self, record: Array) -> tuple[float, ...]:
+        """Where the gradient of a loss of one parameter has no derivative."""
+        return ()
+
 
 @dataclass(frozen=True)
 class Quadratic(Loss):
@@ -85,6 +89,9 @@ class Huber(Loss):
     def gradient(self, theta: Array, record: Array) -> Array:
         return self.lam * theta + self.kappa * np.clip(theta - record, -self.delta, self.delta)
 
+    def kinks(self, record: Array) -> tuple[float, ...]:
+        return float(record[0]) - self.delta, float(record[0]) + self.delta
+
 
 @dataclass(frozen=True)
 class RidgeLogistic(Loss):
@@ -107,6 +114,34 @@ class RidgeLogistic(Loss):
     def gradient(self, theta: Array, record: Array) -> Array:
         score = np.sum(theta * record, axis=-1, keepdims=True)
         return self.lam * theta - record * _sigmoid(-score)
+
+
+@dataclass(frozen=True)
+class ScalarLogistic(Loss):
+    """log(1 + e^(−xθ)) of one parameter, its gradient clipped to [−C, C], then λθ added; |x| ≤ `radius`, C = `clip`."""
+
+    lam: float
+    radius: float
+    clip: float
+    dimension: int = 1
+
+    def __post_init__(self) -> None:
+        _require_positive(lam=self.lam, radius=self.radius, clip=self.clip)
+
+    @property
+    def beta(self) -> float:  # type: ignore[override]
+        return self.lam + self.radius**2 / 4
+
+    @property
+    def sensitivity(self) -> float:  # type: ignore[override]
+        return 2 * min(self.clip, self.radius)
+
+    def gradient(self, theta: Array, record: Array) -> Array:
+        return self.lam * theta + np.clip(-record * _sigmoid(-theta * record), -self.clip, self.clip)
+
+    def kinks(self, record: Array) -> tuple[float, ...]:
+        x = float(record[0])
+        return () if abs(x) <= self.clip else (float(np.log(abs(x) / self.clip - 1)) / x,)
 
 
 @dataclass(frozen=True)
