@@ -4,8 +4,8 @@
 >>> from hsdp_symbolic.accounting import epsilon
 >>> run = Setting(n=50, b=2, K=40, eta="0.02", lam=1, beta=4, sigma=2, S_g=4)
 >>> found = epsilon(run, delta="1e-5", scheme="shuffle")
->>> found.epsilon < 0.3064, found.hidden_state
-(True, True)
+>>> found.bound, found.epsilon < 0.261157, found.hidden_state
+('profile:shuffle', True, True)
 """
 
 from .accountant import DoesNotCompose, HiddenStateAccountant

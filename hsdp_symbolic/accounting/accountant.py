@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING
 from ..errors import ArgumentError
 from ..meaning import Scheme
 from ..setting.gate import to_fraction
-from .candidates import check_neighbouring, check_scheme, needs_hidden_state
+from .bounds import needs_hidden_state
+from .candidates import check_neighbouring, check_scheme
 from .conversion import admit_delta, admit_epsilon
 from .guarantee import Guarantee, bounds_for, delta, epsilon
 from .library import exact_rate, training_run

@@ -10,10 +10,11 @@ from itertools import pairwise
 from ..errors import ArgumentError, HsdpError
 from ..progress import Ticker
 from ..setting import Setting
+from .bounds import Best, RenyiBound
 from .conversion import Goal, admit_delta
 from .effort import Effort, admit_effort
 from .guarantee import Candidates, Considered, bounds_for, certified, nothing_holds, why_composition
-from .orders import Best, admit_orders, minimum
+from .orders import admit_orders, minimum
 from .run import TrainingRun, admit_count, as_run
 
 TIE = 1e-9
@@ -147,7 +148,7 @@ class _Table:
     def row(self, K: int) -> dict[str, Best]:
         if K not in self._rows:
             found = self.candidates(K)
-            held, lost = certified(found.bounds, self._goal, self._orders, all_of_them=True)
+            held, lost = certified(found.bounds, self._goal, self._orders, self._effort, all_of_them=True)
             row = {bound.label: least for bound, least in held}
             for entry in (*found.refused, *lost):
                 self.refused.setdefault(entry.label, entry.reason)
@@ -180,6 +181,9 @@ class _Table:
         """Whether the bound `larger`, at whatever order, is certainly above the certified value of `smaller`."""
         value = self.row(K)[smaller].value
         (bound,) = (each for each in self.candidates(K).bounds if each.label == larger)
+        if not isinstance(bound, RenyiBound):
+            least = self.row(K)[larger].value
+            return value is not None and (least is None or least.lo >= value.hi)
         try:
             return value is not None and minimum(bound, self._goal, below=value.hi) >= value.hi
         except HsdpError:

@@ -1,6 +1,7 @@
 """`calibrate`: the parameter that just meets a target (ε, δ).
 
-Guarantee: the certified ε at the answer never exceeds the target, and for continuous parameters is within 1e-6 of it.
+Guarantee: the certified ε at the answer never exceeds the target, and for continuous parameters is within 1e-6 of it,
+or within the width of its enclosure where it is computed on a grid (1e-3 of it).
 That no smaller noise (larger K, smaller λ) would do rests on the proved trends of the bounds where `monotone` is true;
 where it is not (batch sizes change n/b, and some trends are unknown), the answer is the best among the values scanned.
 """
@@ -159,7 +160,7 @@ class _Problem:
 
     def close(self, found: Guarantee) -> bool:
         slack = float(self.target) - found.epsilon
-        return 0 <= slack <= TOLERANCE * min(1.0, float(self.target)) / 2
+        return 0 <= slack <= max(TOLERANCE * min(1.0, float(self.target)) / 2, found.epsilon - found.lower)
 
     def answer(self, value: Fraction | int, found: Guarantee, *, monotone: bool, every: bool = False) -> Calibration:
         assert self.meets(found)
@@ -171,6 +172,8 @@ class _Problem:
         from ..evaluate.trend import trend
 
         bounds = bounds_for(self.make(value), self.scheme, self.neighbouring).bounds
+        if any(node.free_at for bound in bounds for node in bound.statement.functions):
+            return False  # what is chosen freely is chosen anew for every value
         trends = (trend(bound.statement.expr, getattr(symbols, letter)) for bound in bounds)
         return all(found is not None and found in (0, direction) for found in trends)
 

@@ -5,135 +5,31 @@ What decides is the `scheme` of a statement. Nothing here names a theorem, so a 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from typing import TYPE_CHECKING
 
 from ..catalogue import labels, scheme_of, statement
-from ..errors import ArgumentError, HsdpError, MissingArgument, TooManySteps
-from ..evaluate.enclosure import Enclosure
-from ..meaning import SCHEMES, Neighbouring, Quantity, Released, Scheme
+from ..errors import ArgumentError, MissingArgument, TooManySteps
+from ..meaning import OF_A_RUN, SCHEMES, Neighbouring, Released, Scheme
 from ..setting import Setting
 from ..setting.letters import LETTERS, PARAMETERS
 from ..standing import described, require_standing
 from ..statement import Statement
-from .effort import NORMAL, Effort, certified_width, check_work, is_long, sketch
-
-if TYPE_CHECKING:
-    from ..setting.arrays import Array
+from .bounds import Bound, ProfileBound, RenyiBound, free_letters, needs_hidden_state
+from .effort import NORMAL, Effort, certified_width, check_work
 
 MOST_BATCHES_TRIED = 1000
 """Where it is not proved which batch is the worst, all are tried, up to this number."""
-NEGLIGIBLE = Fraction(1, 2**100)
-"""An enclosure of α·R need not be narrower than this."""
-LONG_MEAN = 10**4
-"""Batches beyond which a mean over all of them is faster in the certified view than in float64."""
 LONGEST_RECURSION = 5 * 10**4
 """Steps that a recursion may take before it is refused, unless it settles."""
-_AVAILABLE = frozenset({letter.name for letter in PARAMETERS} | {"alpha", "j0"})
+SUPPLIED = frozenset({"alpha", "epsilon", "j0", "T"})
+"""Letters that the accountant finds by itself, T from the number of epochs or of steps."""
+_AVAILABLE = frozenset({letter.name for letter in PARAMETERS} | SUPPLIED)
 _BOUNDS_A_RUN = ("theorem", "corollary", "baseline")
 """Kinds of statement that bound a run; a law is about one loss, and an equation may be about one epoch."""
-QUASI_CONVEX = "a random order costs no more than the worst fixed one (Rényi divergence is quasi-convex)"
+QUASI_CONVEX = "a random order costs no more than the worst fixed one (divergences and profiles are quasi-convex)"
 ANY_ORDER = "composition holds whatever the order of the batches"
-POISSON_TOO = "a Poisson batch also holds the record with probability b/n, independently of the rest"
-
-
-@dataclass(frozen=True)
-class Bound:
-    """A statement applied to a run: R_α as a function of the order.
-
-    `places` are the batches that may hold the record; the worst counts. `scale` is 1 unless the run has other than K
-    whole epochs and the statement is proportional to their number.
-    """
-
-    statement: Statement
-    setting: Setting
-    places: tuple[Mapping[str, int], ...]
-    scale: Fraction
-    neighbouring: Neighbouring
-    why: str = ""
-    rtol: Fraction | None = None
-    """The relative width to enclose R_α to, for what is computed on a grid; None for the default of the statement."""
-
-    @property
-    def label(self) -> str:
-        return self.statement.label
-
-    @property
-    def hidden_state(self) -> bool:
-        """Whether the bound fails if intermediate iterates are seen."""
-        return needs_hidden_state(self.statement)
-
-    @property
-    def same_laws(self) -> bool:
-        """Whether S_g = 0, so that neighbouring datasets give the same output."""
-        return self.setting["S_g"] == 0
-
-    @property
-    def sampled(self) -> bool:
-        """Whether sampled Gaussian mechanisms are summed, which takes long at high orders."""
-        return any(node.slow_at_high_orders for node in self.statement.functions)
-
-    @property
-    def sketched(self) -> bool:
-        """Whether `numeric` is a sketch (`effort.sketch`), which is cheaper over fewer orders."""
-        return is_long(self.statement)
-
-    def enclose(self, alpha: Fraction) -> Enclosure:
-        """R_α, bracketed; an error where the statement's hypotheses fail."""
-        # (α − 1)·R is what matters: digits of a tiny R below that are not worth their time.
-        atol = NEGLIGIBLE / (alpha * max(Fraction(1), self.scale))
-        found = [
-            self.statement.enclose_at(self.setting, {"alpha": alpha, **place}, rtol=self.rtol, atol=atol)
-            for place in self.places
-        ]
-        return Enclosure(self.scale * max(each.lo for each in found), self.scale * max(each.hi for each in found))
-
-    def numeric(self, alphas: Array) -> Array:
-        """R_α in float64, for the search; infinite where the statement says nothing or doubles do not suffice."""
-        import numpy as np
-
-        if self._is_long_mean:
-            return np.array([self._double(alpha) for alpha in alphas.tolist()])
-        if self.sketched:
-            return self._sketch(alphas)
-        try:
-            found = [self.statement.numeric(self.setting, alpha=alphas, **place) for place in self.places]
-        except HsdpError:
-            if alphas.size == 1 or np.isinf(self.numeric(alphas[:1])[0]):  # larger orders fail as well
-                return np.full(alphas.size, np.inf)
-            half = alphas.size // 2
-            return np.concatenate([self.numeric(alphas[:half]), self.numeric(alphas[half:])])
-        worst: Array = np.maximum.reduce(found) * float(self.scale)
-        return worst
-
-    def _sketch(self, alphas: Array) -> Array:
-        import numpy as np
-
-        try:
-            return sketch(self.statement, self.setting, alphas) * float(self.scale)
-        except HsdpError:
-            return np.full(alphas.size, np.inf)
-
-    @property
-    def _is_long_mean(self) -> bool:
-        """Whether float64 would add up very many batches one by one, which the certified view need not do."""
-        every_term = any(node.doubles_take_every_term for node in self.statement.functions)
-        return every_term and self.setting["n"] // self.setting["b"] > LONG_MEAN
-
-    def _double(self, alpha: float) -> float:
-        try:
-            return self.enclose(Fraction(alpha)).upper()
-        except HsdpError:
-            return math.inf
-
-
-def needs_hidden_state(found: Statement) -> bool:
-    """Whether a statement bounds the last iterate only."""
-    return found.released is Released.LAST
 
 
 def check_scheme(scheme: object) -> Scheme:
@@ -178,9 +74,9 @@ def _may_bound(label: str, released: Released | None) -> bool:
 def _bounds_a_run(found: Statement) -> bool:
     return (
         found.kind in _BOUNDS_A_RUN
-        and found.quantity is Quantity.DIVERGENCE
+        and found.quantity in OF_A_RUN
         and found.relation != ">="
-        and _AVAILABLE.issuperset(found.needs)
+        and _AVAILABLE.union(free_letters(found)).issuperset(found.needs)
     )
 
 
@@ -192,10 +88,8 @@ def covering(scheme: Scheme, neighbouring: Neighbouring) -> Iterator[tuple[State
     if scheme == Scheme.SHUFFLE:
         for found in statements_of(Scheme.FIXED):
             yield found, QUASI_CONVEX if needs_hidden_state(found) else ANY_ORDER
-    elsewhere = {Scheme.RESHUFFLE: (Scheme.FIXED, ANY_ORDER), Scheme.POISSON: (Scheme.WITHOUT_REPLACEMENT, POISSON_TOO)}
-    if scheme in elsewhere and neighbouring == Neighbouring.REPLACE_ONE:
-        other, why = elsewhere[scheme]
-        yield from ((found, why) for found in statements_of(other, Released.EVERY))
+    if scheme == Scheme.RESHUFFLE:
+        yield from ((found, ANY_ORDER) for found in statements_of(Scheme.FIXED, Released.EVERY))
 
 
 def apply(found: Statement, why: str, setting: Setting, steps: int | None, effort: Effort = NORMAL) -> Bound:
@@ -203,10 +97,8 @@ def apply(found: Statement, why: str, setting: Setting, steps: int | None, effor
 
     `steps` is None where the run is K whole epochs.
     """
-    for name in found.needs:
-        letter = "sigma2" if name == "sigma" else name
-        if letter not in setting and name not in ("alpha", "j0") and not (name == "K" and steps is not None):
-            raise MissingArgument(found.label, name, LETTERS[name].meaning)
+    for name in lacking(found, setting, steps):
+        raise MissingArgument(found.label, name, LETTERS[name].meaning)
     scale = Fraction(1)
     if steps is not None and "K" in found.needs:
         setting, scale = _partial_epochs(found, setting, steps)
@@ -216,7 +108,19 @@ def apply(found: Statement, why: str, setting: Setting, steps: int | None, effor
     assert relation is not None
     if relation is Neighbouring.ADD_REMOVE:  # clipped to C = S_g/2, a gradient added or removed moves the sum by C
         setting = setting.replace(S_g=setting["S_g"] / 2)
-    return Bound(found, setting, _places(found, setting), scale, relation, why, certified_width(found, setting, effort))
+    places = _places(found, setting, steps)
+    if found.is_profile:
+        assert scale == 1
+        return ProfileBound(found, setting, places, relation, why)
+    return RenyiBound(found, setting, places, relation, why, scale, certified_width(found, setting, effort))
+
+
+def lacking(found: Statement, setting: Setting, steps: int | None) -> tuple[str, ...]:
+    """The letters that a statement needs and neither the run gives nor the accountant finds by itself."""
+    known = {*setting.values(), *SUPPLIED, *free_letters(found), *(["sigma"] if "sigma2" in setting else [])}
+    if "T" in found.needs and steps is None and "K" not in setting:
+        known -= {"T"}
+    return tuple(name for name in found.needs if name not in known and not (name == "K" and steps is not None))
 
 
 def _partial_epochs(found: Statement, setting: Setting, steps: int) -> tuple[Setting, Fraction]:
@@ -233,7 +137,7 @@ def _partial_epochs(found: Statement, setting: Setting, steps: int) -> tuple[Set
             f"{found.label} holds at the end of an epoch of n/b = {batches} steps",
             f"stop at steps = {max(1, steps // batches) * batches}",
         )
-    if found.scheme.draws_afresh and not (found.expr / K).has(K):
+    if not found.is_profile and found.scheme.draws_afresh and not (found.expr / K).has(K):
         return setting.replace(K=1), Fraction(steps, batches)
     return setting.replace(K=-(-steps // batches)), Fraction(1)  # a record is used at most once in each epoch begun
 
@@ -246,10 +150,13 @@ def _check_length(found: Statement, setting: Setting) -> None:
             raise TooManySteps(steps, "a recursion")
 
 
-def _places(found: Statement, setting: Setting) -> tuple[Mapping[str, int], ...]:
-    """The batches among which the worst is, for a statement about a record in batch j0."""
+def _places(found: Statement, setting: Setting, steps: int | None) -> tuple[Mapping[str, int], ...]:
+    """The batches among which the worst is, for a statement about a record in batch j0; and the number of steps."""
+    length = {}
+    if "T" in found.needs:
+        length["T"] = int(setting["K"] * (setting["n"] // setting["b"])) if steps is None else steps
     if "j0" not in found.needs:
-        return ({},)
+        return (length,)
     last = int(setting["n"] // setting["b"]) - 1
     candidates = _worst_places(found, last)
     if candidates is None:
@@ -258,7 +165,7 @@ def _places(found: Statement, setting: Setting) -> tuple[Mapping[str, int], ...]
                 "n/b", last + 1, f"it is not known for which batch {found.label} is worst", "use fewer batches"
             )
         candidates = range(last + 1)
-    return tuple({"j0": place} for place in candidates)
+    return tuple({"j0": place, **length} for place in candidates)
 
 
 def _worst_places(found: Statement, last: int) -> Sequence[int] | None:

@@ -33,13 +33,15 @@ class Effort:
     steps: int
     close: int
     terms: int
+    everything: bool = False
+    """Whether divergences that take long are computed although a profile holds."""
 
 
 CLOSE = Fraction(1, 1000)
 EFFORTS = {
     "quick": Effort("quick", 0, 0, 0),
     "normal": Effort("normal", 12_000, 0, 4_000_000),
-    "thorough": Effort("thorough", 30_000, 30_000, 8_000_000),
+    "thorough": Effort("thorough", 30_000, 30_000, 8_000_000, everything=True),
 }
 """They take about a second; ten or twenty seconds; minutes."""
 NORMAL = EFFORTS["normal"]
@@ -72,6 +74,11 @@ def is_long(found: Statement) -> bool:
     from ..functions.interface import Long
 
     return any(isinstance(node, Long) for node in found.functions)
+
+
+def takes_long(found: Statement) -> bool:
+    """Whether a divergence takes so long, by sketches or by a search at every order, that a profile comes first."""
+    return is_long(found) or any(node.free_at for node in found.functions)
 
 
 def check_work(found: Statement, setting: Setting, effort: Effort) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
@@ -12,12 +12,14 @@ from ..arithmetic.doubles import double_below
 from ..errors import ArgumentError, HsdpError
 from ..evaluate.enclosure import Enclosure
 from ..meaning import Neighbouring, Scheme
+from ..progress import Ticker
 from ..setting import Setting
 from ..setting.letters import LETTERS
-from .candidates import Bound, apply, check_neighbouring, check_scheme, covering, needs_hidden_state
+from .bounds import Best, Bound, ProfileBound, RenyiBound, needs_hidden_state
+from .candidates import apply, check_neighbouring, check_scheme, covering, lacking
 from .conversion import Form, Goal, admit_delta, admit_epsilon, check_form
-from .effort import NORMAL, Effort, TooMuchWork, admit_effort, rank
-from .orders import Best, Loses, admit_orders, best, minimum
+from .effort import NORMAL, Effort, TooMuchWork, admit_effort, rank, takes_long
+from .orders import Loses, admit_orders, best, minimum
 from .run import ACTUAL, Covered, TrainingRun, as_run, cover
 from .update import Unclipped
 
@@ -58,9 +60,10 @@ class Guarantee:
     """(ε, δ)-differential privacy of a run, certified.
 
     The number asked for (`epsilon`, or `delta`) is never below the true value of the bound used; `lower` is the lower
-    end of its enclosure. The two differ by rounding only, or by the grid of a dynamic programme (below 1e-3 of ε unless
-    the run is long; `effort="thorough"` refines it). `minimum`, if asked for, is a certified lower bound on what any
-    order could have given with this bound. `update` says why the update of the run meets what the bound asks
+    end of its enclosure. The two differ by rounding only, or by the grid that privacy losses are computed on (below
+    1e-3 of ε). `order` is the Rényi order, None for a profile, which needs none; `choices` are the letters that the
+    bound leaves free, as they were chosen: any choice is valid. `minimum`, if asked for, is a certified lower bound on
+    what any order could have given with this bound. `update` says why the update of the run meets what the bound asks
     for, `assumed_by_you` what of that is the user's own word. Where composition is used, `note` says why, and `helps`
     what would make a hidden-state bound apply, if that is known.
     """
@@ -77,6 +80,7 @@ class Guarantee:
     hypotheses: tuple[Margin, ...]
     assumptions: tuple[str, ...]
     setting: Setting
+    choices: Mapping[str, Fraction] = field(default_factory=dict)
     update: str = ""
     assumed_by_you: tuple[str, ...] = ()
     minimum: float | None = None
@@ -91,6 +95,7 @@ class Candidates:
     covered: Covered
     scheme: Scheme
     neighbouring: Neighbouring
+    steps: int | None
     bounds: list[Bound]
     refused: list[Considered]
     hidden: frozenset[str]
@@ -114,6 +119,7 @@ def bounds_for(
     relation = check_neighbouring(chosen_scheme, neighbouring)
     _check_full_batch(told, chosen_scheme)
     _check_added_record(told, relation)
+    _check_batch_size_hidden(told, chosen_scheme)
     covered = cover(told, chosen_scheme)
     bounds, refused, hidden = [], [], set()
     for found, why in covering(chosen_scheme, relation):
@@ -124,12 +130,12 @@ def bounds_for(
             refused.append(Considered(found.label, "does not apply", None, None, reason))
             continue
         try:
-            bounds.append(apply(found, why, covered.setting, told.steps, effort))
+            bounds.append(apply(found, why, covered.setting_for(found), told.steps, effort))
         except TooMuchWork as error:
             refused.append(Considered(found.label, "skipped", None, None, str(error)))
         except HsdpError as error:
             refused.append(Considered(found.label, "does not apply", None, None, str(error)))
-    return Candidates(covered, chosen_scheme, relation, bounds, refused, frozenset(hidden))
+    return Candidates(covered, chosen_scheme, relation, told.steps, bounds, refused, frozenset(hidden))
 
 
 def _check_full_batch(run: TrainingRun, scheme: Scheme) -> None:
@@ -157,6 +163,17 @@ def _check_added_record(run: TrainingRun, relation: Neighbouring) -> None:
         )
 
 
+def _check_batch_size_hidden(run: TrainingRun, scheme: Scheme) -> None:
+    """Refuse Poisson batches divided by their own size: the noise then tells the size, and so whom it holds."""
+    if scheme is Scheme.POISSON and run.divisor == ACTUAL:
+        raise ArgumentError(
+            "divisor",
+            run.divisor,
+            "the noise of a Poisson batch would tell its size, and so who may be in it: no statement covers that",
+            "divide by a fixed number, such as the expected batch size",
+        )
+
+
 def _not_met(found: Statement, covered: Covered) -> str:
     """Why the update of this run is not known to do what a statement asks for; empty if it is."""
     if needs_hidden_state(found) and covered.uncovered:
@@ -181,14 +198,15 @@ def epsilon(
 ) -> Guarantee:
     """The smallest ε at `delta` that any applicable statement certifies, and which one it was.
 
-    `refuse`, a function of a statement, rules it out by returning a reason. `effort` says how long dynamic programmes
-    may take: "quick" does without, "normal" gives them ten or twenty seconds, "thorough" minutes; what is skipped is
+    Profiles give ε directly. If `orders` or another `conversion` is asked for, only Rényi divergences are used.
+    `refuse`, a function of a statement, rules it out by returning a reason. `effort` says how long is worth it:
+    "normal" computes divergences that take long only where no profile holds, "thorough" always; what is skipped is
     among `considered`, with the reason.
 
     >>> run = Setting(n=50, b=2, K=40, eta="0.02", lam=1, beta=4, sigma=2, S_g=4)
     >>> found = epsilon(run, delta="1e-5", scheme="shuffle")
-    >>> found.epsilon < 0.3064, found.hidden_state
-    (True, True)
+    >>> found.bound, found.epsilon < 0.261157, found.hidden_state
+    ('profile:shuffle', True, True)
     """
     check_form(conversion)
     goal = Goal("epsilon", admit_delta(delta), conversion)
@@ -223,12 +241,12 @@ def _guarantee(
 ) -> Guarantee:
     wanted = admit_orders(orders)
     candidates = bounds_for(run, scheme, neighbouring, refuse, effort)
-    held, lost = certified(candidates.bounds, goal, wanted)
+    held, lost = certified(candidates.bounds, goal, wanted, effort)
     refused = lost + candidates.refused
     if not held:
         raise nothing_holds(candidates, refused)
     chosen, found = min(held, key=lambda pair: pair[1].upper)
-    least = double_below(minimum(chosen, goal)) if certify_minimum else None
+    least = _minimum(chosen, goal, found) if certify_minimum else None
     entries = [
         Considered(bound.label, "chosen", result.upper, result.order, "the smallest")
         if bound is chosen
@@ -248,9 +266,10 @@ def _guarantee(
         neighbouring=candidates.neighbouring,
         hidden_state=chosen.hidden_state,
         considered=considered,
-        hypotheses=tuple(margins(chosen, found.order)),
+        hypotheses=tuple(margins(chosen, found)),
         assumptions=_assumptions(chosen, candidates),
-        setting=candidates.covered.setting,
+        setting=candidates.covered.setting_for(chosen.statement),
+        choices=found.choices,
         update=footing.why if chosen.hidden_state else "any: each step is a Gaussian mechanism by itself",
         assumed_by_you=footing.assumed_by_you if chosen.hidden_state else (),
         minimum=least,
@@ -259,33 +278,61 @@ def _guarantee(
     )
 
 
+def _minimum(chosen: Bound, goal: Goal, found: Best) -> float:
+    """A lower bound on what the bound used could have given: a profile gives one number."""
+    return double_below(minimum(chosen, goal)) if isinstance(chosen, RenyiBound) else found.lower
+
+
 def certified(
     bounds: Iterable[Bound],
     goal: Goal,
     orders: tuple[Fraction | float, ...] | None,
+    effort: Effort,
     *,
     all_of_them: bool = False,
 ) -> tuple[list[tuple[Bound, Best]], list[Considered]]:
-    """Every bound at its best order, and those that fail or, unless `all_of_them` are wanted, cannot win.
+    """Every bound at its best, and those that fail, are skipped or, unless `all_of_them` are wanted, cannot win.
 
-    Closed forms come first: where one of them certifies 0, the rest need not be evaluated, and what takes long starts
-    from the order that is best for them.
+    Profiles come first, closed forms before what takes longer. Where one certifies 0, the rest need not be evaluated.
     """
     held: list[tuple[Bound, Best]] = []
     refused: list[Considered] = []
-    for bound in sorted(bounds, key=lambda bound: rank(bound.statement)):
+    ticker = Ticker()
+    by_order = orders is not None or goal.conversion != "best"
+    for bound in sorted(bounds, key=lambda bound: (isinstance(bound, RenyiBound), rank(bound.statement))):
+        ticker.say(f"{goal.seeks} by {bound.label}")
         leader, least = min(held, key=lambda pair: pair[1].upper, default=(None, Best(None, None)))
         if leader is not None and least.upper == 0 and not all_of_them:
             refused.append(Considered(bound.label, "loses", None, None, f"{leader.label} already certifies 0"))
             continue
+        if not by_order and not effort.everything and takes_long(bound.statement) and _has_profile(held):
+            refused.append(Considered(bound.label, "skipped", None, None, PROFILE_FIRST))
+            continue
         try:
-            to_beat = math.inf if all_of_them else least.upper
-            held.append((bound, best(bound, goal, orders, near=least.order, beats=to_beat)))
+            if isinstance(bound, ProfileBound):
+                if by_order:
+                    refused.append(Considered(bound.label, "does not apply", None, None, BY_ORDER))
+                    continue
+                held.append((bound, bound.best(goal)))
+            else:
+                assert isinstance(bound, RenyiBound)
+                to_beat = math.inf if all_of_them else least.upper
+                held.append((bound, best(bound, goal, orders, near=least.order, beats=to_beat)))
         except Loses as loss:
             refused.append(Considered(bound.label, "loses", None, loss.order, f"{goal.seeks} {loss}"))
         except HsdpError as error:
             refused.append(Considered(bound.label, "does not apply", None, None, str(error)))
+    ticker.clear()
     return held, refused
+
+
+PROFILE_FIRST = "a divergence that takes long, and a profile holds already; effort 'thorough' computes it too"
+BY_ORDER = "a profile, and a Rényi order or conversion was asked for"
+
+
+def _has_profile(held: Iterable[tuple[Bound, Best]]) -> bool:
+    """Whether a profile that needs what the run hides was found."""
+    return any(isinstance(bound, ProfileBound) and bound.hidden_state for bound, _ in held)
 
 
 def _rank(entry: Considered) -> tuple[bool, float]:
@@ -303,9 +350,9 @@ LIBRARY_NAMES = {
 
 def nothing_holds(candidates: Candidates, refused: Iterable[Considered]) -> HsdpError:
     """The error for a run about which no statement says anything."""
-    lacking = [_lacking(found, candidates) for found, _ in covering(candidates.scheme, candidates.neighbouring)]
-    if lacking and all(lacking):
-        name = min(lacking, key=len)[0]
+    missing = [_lacking(found, candidates) for found, _ in covering(candidates.scheme, candidates.neighbouring)]
+    if missing and all(missing):
+        name = min(missing, key=len)[0]
         return ArgumentError(name, None, f"not given ({LETTERS[name].meaning})", f"give {name}")
     reasons = "; ".join(f"{entry.label}: {entry.reason}" for entry in refused)
     setting = candidates.covered.run.setting
@@ -345,26 +392,23 @@ def _missing(candidates: Candidates) -> tuple[str, ...]:
     """The letters missing for the hidden-state statement that lacks fewest; none if one has all it needs."""
     from ..catalogue import statement
 
-    lacking = [_lacking(statement(label), candidates) for label in candidates.hidden]
-    return min(lacking, key=lambda names: (len(names), names))
+    missing = [_lacking(statement(label), candidates) for label in candidates.hidden]
+    return min(missing, key=lambda names: (len(names), names))
 
 
 def _lacking(found: Statement, candidates: Candidates) -> tuple[str, ...]:
-    """The letters that a statement needs and the run does not give."""
-    setting = candidates.covered.setting
-    known = {*setting.values(), "alpha", "j0", "sigma" if "sigma2" in setting else ""}
-    counted = {"K"} if candidates.covered.run.steps is not None else set()
-    return tuple(name for name in found.needs if name not in known | counted)
+    return lacking(found, candidates.covered.setting_for(found), candidates.steps)
 
 
-def margins(bound: Bound, order: Fraction | float | None) -> Iterator[Margin]:
+def margins(bound: Bound, found: Best) -> Iterator[Margin]:
     """The hypotheses of the bound used, with this run's values."""
     from sympy import Or
 
     from ..tex import plain
 
     values = dict(bound.setting.values()) | {name: Fraction(place) for name, place in bound.places[-1].items()}
-    values["alpha"] = order if isinstance(order, Fraction) else Fraction(2)
+    values |= found.choices
+    values["alpha"] = found.order if isinstance(found.order, Fraction) else Fraction(2)
     for hypothesis in bound.statement.hypotheses:
         alternatives = hypothesis.args if isinstance(hypothesis, Or) else (hypothesis,)
         left, right, margin = max((_sides(each, values) for each in alternatives), key=lambda sides: sides[2])

@@ -143,7 +143,8 @@ def training_run(
         sigma_squared=rate * z**2 * clip**2 / (2 * size**2),
         S_g=REPLACE_ONE_FACTOR * clip,
     )
-    return TrainingRun(setting, None if whole else count, update, left, admit_divisor(divisor))
+    only_rate = n is None
+    return TrainingRun(setting, None if whole else count, update, left, admit_divisor(divisor), only_rate)
 
 
 def _update(loss: Update | None, lam: object, beta: object, optimizer: object) -> Update:

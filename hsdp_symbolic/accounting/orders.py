@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol
 
@@ -16,7 +15,7 @@ from ..errors import ArgumentError, HsdpError
 from ..evaluate.branch_and_bound import branch_and_bound
 from ..evaluate.enclosure import Enclosure
 from ..progress import Ticker
-from .candidates import Bound
+from .bounds import Best, RenyiBound
 from .conversion import Goal, admit_order
 
 if TYPE_CHECKING:
@@ -74,22 +73,6 @@ class DivergenceByOrder(Protocol):
     def enclose(self, alpha: Fraction, /) -> Enclosure: ...
 
     def numeric(self, alphas: Array, /) -> Array: ...
-
-
-@dataclass(frozen=True)
-class Best:
-    """The certified value at the order chosen; `order` is None where any will do, infinite where none does."""
-
-    value: Enclosure | None
-    order: Fraction | float | None
-
-    @property
-    def upper(self) -> float:
-        return math.inf if self.value is None else self.value.upper()
-
-    @property
-    def lower(self) -> float:
-        return math.inf if self.value is None else self.value.lower()
 
 
 def admit_orders(orders: object) -> tuple[Fraction | float, ...] | None:
@@ -323,7 +306,7 @@ def _snapped(exponent: float) -> Fraction:
     return 1 + Fraction(f"{10 ** (exponent - whole):.9f}") * Fraction(10) ** whole
 
 
-def minimum(bound: Bound, goal: Goal, rtol: float = 1e-3, below: Fraction | None = None) -> Fraction:
+def minimum(bound: RenyiBound, goal: Goal, rtol: float = 1e-3, below: Fraction | None = None) -> Fraction:
     """A certified lower bound on ε over *all* orders α > 1, within `rtol` of the least (or of `below`, if given).
 
     R increases with α (proved), and what is added to it falls until α = 1/δ (conversion:epsilon). So over a range
@@ -374,7 +357,7 @@ def _between(low: Fraction, high: Fraction) -> Fraction:
     return 1 + ((x + y) / 2).limit_denominator(max(2, math.ceil(1000 / (y - x))))
 
 
-def _least(bound: Bound, goal: Goal, low: Fraction, high: Fraction) -> Fraction:
+def _least(bound: RenyiBound, goal: Goal, low: Fraction, high: Fraction) -> Fraction:
     """A lower bound on ε over low ≤ α ≤ high ≤ 1/δ."""
     divergence = bound.enclose(low).lo if low > 1 else Fraction(0)
     return divergence + goal.rest(high)

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from ..meaning import Neighbouring
 from ..setting.gate import admit_positive
-from .candidates import check_neighbouring, check_scheme, needs_hidden_state
+from .bounds import needs_hidden_state
+from .candidates import check_neighbouring, check_scheme
 from .guarantee import Guarantee, epsilon
 from .library import REPLACE_ONE_FACTOR, training_run
 from .run import TrainingRun

@@ -8,9 +8,10 @@ from enum import StrEnum
 from fractions import Fraction
 
 from ..errors import ArgumentError
-from ..meaning import Scheme
+from ..meaning import Released, Scheme
 from ..setting import Setting
 from ..setting.letters import LARGEST_EXPONENT
+from ..statement import Statement
 from .update import Clipped, Footing, ScalarLoss, SoftmaxLoss, Unclipped, Update, VouchedLipschitz
 
 
@@ -45,6 +46,10 @@ class TrainingRun:
     update: Update = field(default_factory=Unclipped)
     leftover: Leftover | None = None
     divisor: int | str | None = None
+    only_rate: bool = False
+    """Whether n and b stand for the rate b/n of Poisson sampling alone."""
+    records: int | None = None
+    """How many records there are then, if that is known."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.setting, Setting):
@@ -57,6 +62,9 @@ class TrainingRun:
         if self.leftover is not None:
             object.__setattr__(self, "leftover", admit_leftover(self.leftover))
         object.__setattr__(self, "divisor", admit_divisor(self.divisor))
+        object.__setattr__(self, "records", None if self.records is None else admit_count("records", self.records))
+        if self.records is not None and not self.only_rate:
+            raise ArgumentError("records", self.records, "n says how many there are", "leave it out")
         if self.divisor is not None and isinstance(self.update, Unclipped):
             raise ArgumentError("divisor", self.divisor, "the paper's step is a mean over the batch", "leave it out")
 
@@ -138,11 +146,17 @@ class Covered:
     footing: Footing
     words: tuple[str, ...]
     uncovered: str
+    composed: Setting | None = None
+    """Where it differs, the setting that composition is applied to."""
 
     @property
     def setting(self) -> Setting:
         """The setting, with the λ and β of the update."""
         return self.footing.setting
+
+    def setting_for(self, found: Statement) -> Setting:
+        """The setting that a statement is applied to."""
+        return self.setting if self.composed is None or found.released is Released.LAST else self.composed
 
 
 def cover(run: TrainingRun, scheme: Scheme) -> Covered:
@@ -154,6 +168,8 @@ def cover(run: TrainingRun, scheme: Scheme) -> Covered:
     size has a noise of its own: only composition covers it. In the paper's letters, where the noise does not depend on
     the size of a batch, nothing does.
     """
+    if scheme is Scheme.POISSON:
+        return _poisson(run)
     words: list[str] = []
     uncovered, setting = "", run.setting
     if not scheme.goes_through_epochs:
@@ -175,8 +191,7 @@ def _in_units_of_the_divisor(run: TrainingRun, setting: Setting, words: list[str
     return setting.replace(n=setting["n"] // size * divisor, b=divisor, sigma_squared=noise)
 
 
-def _drawn_afresh(run: TrainingRun, scheme: Scheme) -> str:
-    """For steps that draw from all records or use all: why no hidden-state statement covers the run, if none does."""
+def _check_none_left(run: TrainingRun, scheme: Scheme) -> None:
     if run.has_leftover() and run.leftover not in (None, Leftover.DROPPED):
         raise ArgumentError(
             "leftover",
@@ -184,9 +199,40 @@ def _drawn_afresh(run: TrainingRun, scheme: Scheme) -> str:
             f"under {scheme} no step takes the records in turn, so that none are left over",
             "leave it out",
         )
+
+
+def _drawn_afresh(run: TrainingRun, scheme: Scheme) -> str:
+    """For steps that draw from all records or use all: why no hidden-state statement covers the run, if none does."""
+    _check_none_left(run, scheme)
     if isinstance(run.divisor, int) and run.divisor != run.setting["b"]:
         return f"sums over batches of {run.setting['b']} are divided by {run.divisor}"
-    return "every batch is divided by its own size" if run.divisor == ACTUAL and scheme is Scheme.POISSON else ""
+    return ""
+
+
+def _poisson(run: TrainingRun) -> Covered:
+    """Poisson batches: how large they can be, for what they are divided by, decides whether their updates contract.
+
+    Where only a rate and the number of records are known, hidden-state statements are applied to a few records more,
+    each drawn with at least that rate, which costs no less (all these bounds rise with either).
+    """
+    _check_none_left(run, Scheme.POISSON)
+    setting, uncovered = run.setting, ""
+    words: tuple[str, ...] = ()
+    if run.only_rate and (run.records is None or run.divisor is None):
+        unknown = "the number of records" if run.records is None else "what sums of gradients are divided by"
+        uncovered = f"{unknown} is not given, and decides whether a large Poisson batch contracts (give n, batch_size)"
+    elif run.records is not None:
+        rate = setting["b"] / setting["n"]
+        size = -(-(rate * run.records) // 1)
+        size += size // rate < run.records
+        noise = setting["sigma2"] * (setting["b"] / size) ** 2
+        setting = setting.replace(n=size // rate, b=size, sigma_squared=noise)
+        words = (
+            f"{run.records} records, drawn at rate {float(rate):.6g}, are accounted for as {setting['n']} at "
+            f"{size}/{setting['n']}",
+        )
+    load = setting["b"] / run.divisor if isinstance(run.divisor, int) else Fraction(1)
+    return Covered(run, run.update.footing(setting, load), words, uncovered, run.setting)
 
 
 def _with_leftover(run: TrainingRun, words: list[str]) -> tuple[Setting, str]:

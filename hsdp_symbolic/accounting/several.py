@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from ..errors import ArgumentError, HsdpError
 from ..evaluate.enclosure import Enclosure
 from ..setting import Setting
-from .candidates import Bound
+from .bounds import RenyiBound
 from .conversion import Goal, admit_delta, admit_epsilon
 from .guarantee import Candidates, Considered, bounds_for, nothing_holds, why_composition
 from .orders import admit_orders, best
@@ -54,7 +54,7 @@ class Total:
 class _Sum:
     """Σ count·R_α, for each part the least of its bounds at that order."""
 
-    parts: tuple[tuple[int, tuple[Bound, ...]], ...]
+    parts: tuple[tuple[int, tuple[RenyiBound, ...]], ...]
 
     @property
     def same_laws(self) -> bool:
@@ -87,7 +87,7 @@ def _why_composition(candidates: Candidates) -> str:
     return why_composition(candidates, [*candidates.refused, *losing])
 
 
-def _least(bounds: Sequence[Bound], alpha: Fraction) -> tuple[str, Enclosure]:
+def _least(bounds: Sequence[RenyiBound], alpha: Fraction) -> tuple[str, Enclosure]:
     """The least upper bound at one order, among those that hold there."""
     found, refused = [], None
     for bound in bounds:
@@ -141,9 +141,10 @@ def _total(parts: Iterable[Part], goal: Goal, neighbouring: str | None, orders: 
         if not isinstance(part, Part):
             raise ArgumentError("parts", part, f"a {type(part).__name__} is not a Part", "give Part(run, scheme)")
         found = bounds_for(part.run, part.scheme, neighbouring, refuse)
-        if not found.bounds:
+        divergences = tuple(bound for bound in found.bounds if isinstance(bound, RenyiBound))
+        if not divergences:
             raise nothing_holds(found, found.refused)
-        summands.append((admit_count("count", part.count), tuple(found.bounds)))
+        summands.append((admit_count("count", part.count), divergences))
         relations.add(found.neighbouring)
         candidates.append(found)
     if not summands:

@@ -29,6 +29,8 @@ from ..statement import Statement
 
 EVERYTHING = frozenset({Asks.NOTHING, Asks.CONTRACTION, Asks.STRONGLY_CONVEX, Asks.CONVEX})
 """A smooth loss, convex or strongly convex as λ says, meets whatever a bound asks for."""
+ANY_BATCH = EVERYTHING | {Asks.SIZED_CONTRACTION}
+"""The same where every record's loss is convex and smooth by itself, and λ that of a regulariser of its own."""
 ONLY_CONTRACTION = frozenset({Asks.NOTHING, Asks.CONTRACTION})
 ONLY_COMPOSITION = frozenset({Asks.NOTHING})
 
@@ -150,7 +152,7 @@ class ScalarLoss:
         spelled = f"κ·(L² + {int(self.bias)})" + ("" if load == 1 else f", times {load}") + " and λ added"
         return Footing(
             setting.replace(beta=smooth + regulariser),
-            EVERYTHING,
+            ANY_BATCH,
             f"clipped gradients of a scalar-output loss with the regulariser outside the clip ({SCALAR})",
             (SourcedConstant("beta", smooth + regulariser, SCALAR, f"smoothness of the clipped loss: {spelled}"),),
             (
@@ -183,7 +185,7 @@ class SoftmaxLoss:
             return self._by_rate(setting, load, told)
         return Footing(
             setting.replace(beta=smooth),
-            EVERYTHING,
+            ANY_BATCH,
             f"{TWO_CLASSES if self.classes == 2 else NEVER_BITES} ({SOFTMAX})",
             (
                 SourcedConstant("lam", setting["lam"], SOFTMAX, "strong convexity: that of the regulariser"),
@@ -246,9 +248,10 @@ class VouchedLipschitz:
                 helps="vouch for a constant below 1, if there is one",
             )
         modulus = (1 - self.constant) / setting["eta"]
-        return Footing(
-            setting.replace(lam=modulus, beta=modulus),
-            ONLY_CONTRACTION,
+        every_batch = 2 * setting["b"] * self.constant / (setting["eta"] * (setting["n"] + 1))
+        return Footing(  # a β at which a batch of all records is not too large: you vouch for it too
+            setting.replace(lam=modulus, beta=modulus + every_batch),
+            ONLY_CONTRACTION | {Asks.SIZED_CONTRACTION},
             f"an update you vouch to be {self.constant}-Lipschitz",
             (SourcedConstant("lam", modulus, "your word", "(1 − constant)/η; β plays no part"),),
             told,

@@ -32,6 +32,10 @@ COMMANDS = {
         "the smallest noise (or smallest lam, or largest K or batch size) that meets epsilon at delta",
     ),
     "compare": ("accounting", "a table of all bounds for a run, over the number of epochs"),
+    "schemes": (
+        "schemes",
+        "a table of the certified epsilon of a run under every way of making batches, beside a lower bound",
+    ),
     "logistic": ("logistic", "the certified epsilon of a regularised logistic regression"),
     "latex": ("latex", "print a statement in LaTeX or Markdown, in the paper's notation"),
     "figures": ("figures", "draw the paper's figures, or new ones, and write the numbers they plot"),

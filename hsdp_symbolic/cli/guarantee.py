@@ -36,6 +36,7 @@ def as_json(found: Guarantee) -> dict[str, Any]:
         "lower": json_number(found.lower),
         "delta": json_number(found.delta),
         "order": json_number(found.order),
+        "choices": {name: str(value) for name, value in found.choices.items()},
         "bound": found.bound,
         "scheme": found.scheme,
         "neighbouring": found.neighbouring,
@@ -73,7 +74,6 @@ def report(found: Guarantee) -> None:
     from ..catalogue import statement
 
     used = statement(found.bound)
-    order = "any" if found.order is None else f"{float(found.order):g}"
     how = "replaced" if found.neighbouring is Neighbouring.REPLACE_ONE else "added or removed"
     print(
         f"({found.epsilon!r}, {found.delta!r})-differential privacy for one record {how}, "
@@ -82,7 +82,11 @@ def report(found: Guarantee) -> None:
     if found.helps:
         print(f"  what helps    {found.helps}")
     print(f"  bound         {found.bound}: {used.title} ({used.where})")
-    print(f"  Rényi order   {order}")
+    if found.order is not None:
+        print(f"  Rényi order   {float(found.order):g}")
+    if found.choices:
+        chosen = ", ".join(f"{name} = {value}" for name, value in found.choices.items())
+        print(f"  chosen        {chosen} (every choice gives a bound)")
     print(f"  batches       {found.scheme}")
     print(f"  neighbouring  {found.neighbouring}")
     print(f"  hidden state  {'assumed: only the last iterate may be seen' if found.hidden_state else 'not needed'}")

@@ -108,7 +108,7 @@ def demonstrate(*, seed: int = 0, runs: int = 5, delta: Any = DELTA, **parameter
 
     >>> found = demonstrate(epochs=2, runs=1)
     >>> found.privacy.guarantee.bound, found.accuracy > found.chance
-    ('shift:shuffle', True)
+    ('profile:shuffle', True)
     """
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise ArgumentError("seed", seed, "not a whole number >= 0", "give an int such as 0")
