@@ -143,7 +143,7 @@ def _draw(rng: random.Random, found: Statement) -> dict[str, Exact]:
     batches, b = count(2, slow.get("batches", 1e9)), count(1, 1e5)
     step = rng.choice([between(1e-15, 0.98), between(1e-3, 0.98)])
     orders = [1 + between(1e-6, slow.get("order", 1e5)), Fraction(count(2, slow.get("order", 1e5)))]
-    order = rng.choice(orders)
+    order, steps = rng.choice(orders), count(1, slow.get("steps", 1e3))
     drawn: dict[str, Callable[[], Exact]] = {
         "n": lambda: batches * b + rng.randrange(b),
         "b": lambda: b,
@@ -163,11 +163,17 @@ def _draw(rng: random.Random, found: Statement) -> dict[str, Exact]:
         "classes": lambda: count(2, 1000),
         "bias": lambda: rng.randrange(2),
         "hit": lambda: rng.randrange(2),
+        "T": lambda: steps,
+        "window": lambda: rng.randint(1, min(steps, 200)),
+        "share": lambda: between(1e-2, 0.99),
+        "known": lambda: rng.randint(1, 2),
+        "epsilon": lambda: between(1e-9, slow.get("epsilon", 1e9)),
     }
     case = {name: drawn[name]() if name in drawn else between(1e-9, 1e9) for name in found.needs}
-    if "cost" in slow and "sigma" in case:  # keep e^(α(α−1)ρ₀) where the slow engine can follow
-        wanted = between(1e-25, slow["cost"])
-        rho = wanted / (order * (order - 1))
+    if "cost" in slow and "sigma" in case:  # keep e^(α(α−1)ρ₀), or μ₀², where the slow engine or a grid can follow
+        of_order = "alpha" in case
+        wanted = between(1e-25 if of_order else 1e-6, slow["cost"])
+        rho = wanted / (order * (order - 1) if of_order else 2)
         case["S_g"] = case["S_g"] and Fraction(1)
         case["sigma"] = Fraction(repr(float(case["eta"] / (4 * rho * b * b)) ** 0.5))
     return case
@@ -186,8 +192,22 @@ _SLOW: dict[str, dict[str, float]] = {
     "split:capped": {"batches": 30, "epochs": 10, "cost": 1e3},
     "control:without_replacement": {"batches": 30, "epochs": 10, "cost": 1e3},
     "control:reshuffle": {"batches": 30, "epochs": 10, "cost": 1e3},
+    "profile:shuffle": {"batches": 50, "cost": 10, "epsilon": 1},
+    "profile:reshuffle": {"batches": 30, "epochs": 30, "cost": 1, "epsilon": 1},
+    "profile:without_replacement": {"batches": 100, "steps": 30, "cost": 1, "epsilon": 0.3},
+    "profile:poisson": {"batches": 100, "steps": 30, "cost": 1, "epsilon": 0.3},
+    "profile:composition:without_replacement": {"batches": 100, "steps": 100, "cost": 1, "epsilon": 0.3},
+    "profile:composition:poisson": {"batches": 100, "steps": 100, "cost": 1, "epsilon": 0.3},
+    "profile:composition:poisson_replace": {"batches": 100, "steps": 100, "cost": 1, "epsilon": 0.3},
+    "secret:without_replacement": {"steps": 30, "order": 20, "cost": 10},
+    "secret:poisson": {"steps": 30, "order": 20, "cost": 10},
+    "seen:without_replacement": {"order": 20, "cost": 10},
+    "seen:poisson_replace": {"order": 20, "cost": 10},
 }
-"""Limits for statements that mpmath sums or iterates term by term; everything else is drawn from the whole domain."""
+"""Limits for statements that mpmath sums or iterates term by term, or that are known on a grid.
+
+Everything else is drawn from the whole domain.
+"""
 
 
 def _split(case: dict[str, Exact]) -> tuple[Setting, dict[str, Exact]]:

@@ -27,7 +27,9 @@ from hsdp_symbolic.symbols import (
     M_x,
     N,
     S_g,
+    T,
     alpha,
+    epsilon,
     eta,
     i,
     j,
@@ -65,6 +67,8 @@ from ..lemmas import (
 
 _DIRECTIONS = (
     (K, Trend.UP, "never decreases with K"),
+    (T, Trend.UP, "never decreases with the number of steps"),
+    (epsilon, Trend.DOWN, "never increases with ε"),
     (alpha, Trend.UP, "never decreases with α"),
     (sigma2, Trend.DOWN, "never increases with σ"),
     (sigma_mul, Trend.DOWN, "never increases with the noise multiplier"),
@@ -87,9 +91,9 @@ def groups() -> tuple[Group, ...]:
 
 
 def _directions(label: str) -> list[Claim]:
-    """A bound on a Rényi privacy loss, in every letter of `_DIRECTIONS` it depends on; nothing for other statements."""
+    """A bound on the privacy loss of a run, in every letter of `_DIRECTIONS` it depends on; nothing for others."""
     bound = statement(label)
-    if bound.quantity not in (Quantity.DIVERGENCE, Quantity.DIVERGENCE_ADDED) or bound.kind == "law":
+    if bound.kind == "law" or (bound.terms is None and bound.quantity is not Quantity.DIVERGENCE):
         return []
     return [
         Claim(f"{label}/in-{symbol}", label, "not in the paper", says, Monotone(bound.expr, symbol, direction))
