@@ -170,6 +170,64 @@ def shift_descent(v: dict[str, Any]) -> mpmath.mpf:
     return step_cost(v, "n") * (1 + q) * (1 - q**K) / ((1 - q) * (1 + q**K))
 
 
+def gaussian(v: dict[str, Any], divergence: mpmath.mpf) -> mpmath.mpf:
+    """μ² of the Gaussians with this divergence at the order α, which is α·μ²/2."""
+    return 2 * divergence / to_mpf(v["alpha"])
+
+
+def gaussian_cyclic(v: dict[str, Any]) -> mpmath.mpf:
+    return gaussian(v, shift_cyclic(v))
+
+
+def gaussian_descent(v: dict[str, Any]) -> mpmath.mpf:
+    return gaussian(v, shift_descent(v))
+
+
+def gaussian_law(v: dict[str, Any]) -> mpmath.mpf:
+    """The squared distance of the means over the variance, for a quadratic loss: every step scales both by q."""
+    q, number, epochs = contraction(v), v["n"] // v["b"], v["K"]
+    distance = q ** (number - v["j0"] - 1) * (1 - q ** (number * epochs)) / (1 - q**number)
+    return gaussian(v, step_cost(v)) * distance**2 * (1 - q**2) / (1 - q ** (2 * number * epochs))
+
+
+def gaussian_profile(cost: mpmath.mpf, epsilon: Any) -> mpmath.mpf:
+    """The largest P(A) − e^ε·Q(A) for N(μ, 1) and N(0, 1), μ² = `cost`: A is where the loss μx − μ²/2 exceeds ε."""
+    mu, at = mpmath.sqrt(cost), to_mpf(epsilon)
+    return mpmath.ncdf(mu / 2 - at / mu) - mpmath.exp(at) * mpmath.ncdf(-mu / 2 - at / mu)
+
+
+def profile_shuffle(v: dict[str, Any]) -> mpmath.mpf:
+    """δ at ε: the mean over the places of a record."""
+    number = v["n"] // v["b"]
+    places = ({**v, "j0": j0} for j0 in range(number))
+    return mpmath.fsum(gaussian_profile(gaussian_cyclic(place), v["epsilon"]) for place in places) / number
+
+
+def composed_without_replacement(v: dict[str, Any]) -> mpmath.mpf:
+    """T times the divergence of one step, for whole orders: R^α and R by binomials, R^(1−α) by integration.
+
+    R is 1 − p + p·e^(μx − μ²/2) at x > μ/2, where the pair has the ratio R, as it has 1/R on a mirror image of that.
+    """
+    order, rate = int(v["alpha"]), to_mpf(Fraction(v["b"], v["n"]))
+    mu = mpmath.sqrt(2 * step_cost(v) / order)
+
+    def power(whole: int) -> mpmath.mpf:
+        return mpmath.fsum(
+            mpmath.binomial(whole, k)
+            * (1 - rate) ** (whole - k)
+            * rate**k
+            * mpmath.exp(mu**2 / 2 * k * (k - 1))
+            * mpmath.ncdf((k - mpmath.mpf(1) / 2) * mu)
+            for k in range(whole + 1)
+        )
+
+    def inverse(x: mpmath.mpf) -> mpmath.mpf:
+        return mpmath.npdf(x) * (1 - rate + rate * mpmath.exp(mu * x - mu**2 / 2)) ** (1 - order)
+
+    below = mpmath.quad(inverse, [mu / 2 + step for step in range(0, 25, 3)])
+    return v["T"] * mpmath.log(power(order) - power(1) + below + mpmath.ncdf(mu / 2)) / (order - 1)
+
+
 THEOREMS = {
     "thm:strconvexsmooth": strongly_convex,
     "thm:convexsmooth": convex,
@@ -182,6 +240,9 @@ THEOREMS = {
     "shift:convex": convex,
     "shift:gd": shift_descent,
     "split:gd": shift_descent,
+    "gdp:cyclic": gaussian_cyclic,
+    "gdp:gd": gaussian_descent,
+    "gdp:exact:fixed_order": gaussian_law,
 }
 """Closed forms, which are good to the ends of the domain."""
 

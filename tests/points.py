@@ -48,5 +48,9 @@ def draw_point(rng, *, batches=2000, smallest_step=1e-7, epochs=1e9):
         "eps_norm": between(0.1, 1),
         "kappa": Fraction(1, 4),
         "bias": 1,
+        "known": 1,
+        "T": 200,
+        "window": 30,
+        "share": Fraction(1, 2),
     }
     return {name: Fraction(value) for name, value in point.items()}

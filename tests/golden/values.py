@@ -26,12 +26,14 @@ ARGUMENTS = {
     "alpha": 6, "j0": 3, "j": 4, "k": 2, "t": "0.01", "c": "1.7", "L": 1, "R": "0.3", "dR": "0.1", "u": "0.2",
     "R1": "0.4", "R2": "0.7", "w1": "0.25", "sigma_mul": "1.3", "classes": 3, "kappa": "0.25", "bias": 1,
     "eps_norm": "0.1", "removed": "0.6", "delta": "1e-5", "epsilon": 2, "split": 5, "hit": 1,
+    "T": 60, "window": 10, "share": "0.5", "known": 1,
 }  # fmt: skip
 ARRAYS = {"alpha": [2, "3.5", 20], "eta": ["0.001", "0.01", "0.05"], "K": [1, 2, 7]}
 
 
 def arguments_of(found: Statement) -> dict[str, Any]:
-    return {name: ARGUMENTS[name] for name in found.needs if name in ARGUMENTS}
+    found_at = {name: ARGUMENTS[name] for name in found.needs if name in ARGUMENTS}
+    return found_at | ({"epsilon": "0.1"} if found.is_profile and "epsilon" in found.needs else {})
 
 
 def bits(x: Fraction) -> str:
@@ -40,8 +42,9 @@ def bits(x: Fraction) -> str:
 
 
 def values_of(found: Statement) -> dict[str, Any]:
-    """Every view of a statement at every run whose hypotheses hold."""
-    return {name: values_at(found, run) for name, run in RUNS.items()}
+    """Every view of a statement at every run whose hypotheses hold; at one, if that takes distributions on a grid."""
+    on_grids = any(node.solves for node in found.functions)
+    return {name: values_at(found, run) for name, run in RUNS.items() if name == "figure" or not on_grids}
 
 
 def values_at(found: Statement, run: Setting) -> dict[str, Any]:

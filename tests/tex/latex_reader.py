@@ -9,6 +9,8 @@ its printer: a tokeniser, a grammar, and mpmath. Whatever it does not understand
     atom        = number | letter | name of the paper | n/b | (expression) | \frac | \binom | \sqrt | e^{…} | \log(…)
                 | \max(…) | \min(…) | \lfloor … \rfloor | \lceil … \rceil | \sum_{s=a}^{b} product
                 | \underset{range}{Avg} product | cases | X_{index}^{index}(\alpha), defined by an equation beside it
+                | name(expression, …; expression), for \delta_{\mathrm{G}} and other functions with a rule of their own
+                | \mathrm{P}(\mathrm{Bin}(expression, expression) > expression)
 
 A function whose LaTeX is not made of sums, products and the like needs one rule here.
 """
@@ -22,6 +24,9 @@ from typing import Any
 
 import mpmath
 
+from tests.experiment import drift_oracle as oracle
+from tests.tex import sampled
+
 Number = Any
 Scope = dict[str, Number]
 Meaning = Callable[[Scope], Number]
@@ -31,7 +36,7 @@ class Unreadable(ValueError):
     """The reader met something it does not understand."""
 
 
-_TOKEN = re.compile(r"\s+|\\[A-Za-z]+|\\[\\ ]|\d+(?:\.\d+)?|[A-Za-z]|[{}()\[\]^_&+\-=<>/,']")
+_TOKEN = re.compile(r"\s+|\\[A-Za-z]+|\\[\\ ]|\d+(?:\.\d+)?|[A-Za-z]|[{}()\[\]^_&+\-=<>/,;']")
 
 _SIZES = (r"\scriptstyle", r"\left", r"\right", r"\bigl", r"\bigr", r"\ ")
 
@@ -55,7 +60,9 @@ NAMES = {
     r"\delta": "delta",
     "m": "split",
     "a": "removed",
-    **{letter: letter for letter in ("n", "b", "K", "j", "k", "t", "c", "L", "u")},
+    r"\nu": "window",
+    "g": "share",
+    **{letter: letter for letter in ("n", "b", "K", "T", "j", "k", "t", "c", "L", "u")},
 }
 """How the paper writes its letters, the longer names first where one begins another."""
 
@@ -172,6 +179,12 @@ class Reader:
         if self.ahead("n", "/", "b"):  # the paper's footnote: n/b is rounded down
             self.take("n", "/", "b")
             return lambda scope: mpmath.floor(scope["n"] / scope["b"])
+        for written, meaning in _FUNCTIONS:
+            if self.ahead(*written):
+                self.take(*written)
+                return self.of_numbers(meaning)
+        if self.ahead(*_CHANCE):
+            return self.chance()
         for name in self.book.names:
             if self.ahead(*name):
                 self.place += len(name)
@@ -287,6 +300,28 @@ class Reader:
 
         return mean
 
+    def of_numbers(self, meaning: Callable[..., Number]) -> Meaning:
+        """(a, b, …; z)."""
+        self.take("(")
+        arguments = [self.expression()]
+        while self.ahead(","):
+            self.take(",")
+            arguments.append(self.expression())
+        self.take(";")
+        arguments.append(self.expression())
+        self.take(")")
+        return lambda scope: meaning(*(argument(scope) for argument in arguments))
+
+    def chance(self) -> Meaning:
+        self.take(*_CHANCE)
+        count = self.expression()
+        self.take(",")
+        rate = self.expression()
+        self.take(")", ">")
+        most = self.expression()
+        self.take(")")
+        return lambda scope: sampled.more_than(count(scope), rate(scope), most(scope))
+
     def cases(self) -> Meaning:
         self.take("{", "c", "a", "s", "e", "s", "}")
         rows = [self._case()]
@@ -322,7 +357,7 @@ class Reader:
         return lambda scope: bool(_RELATIONS[sign](left(scope), right(scope)))
 
 
-_ENDS = {"", "+", "-", ")", "}", "]", "&", ",", r"\\", r"\end", r"\rfloor", r"\rceil"}
+_ENDS = {"", "+", "-", ")", "}", "]", "&", ",", ";", r"\\", r"\end", r"\rfloor", r"\rceil"}
 _RULES: dict[str, Callable[[Reader], Meaning]] = {
     r"\frac": Reader.fraction,
     r"\binom": Reader.binomial,
@@ -338,6 +373,48 @@ _RULES: dict[str, Callable[[Reader], Meaning]] = {
     r"\underset": Reader.average,
     r"\begin": Reader.cases,
 }
+
+
+def _profile(mu: Number, epsilon: Number) -> Number:
+    """The largest P(A) − e^ε·Q(A) for N(μ, 1) and N(0, 1): A is where the loss μx − μ²/2 exceeds ε."""
+    if mu == 0:
+        return max(mpmath.mpf(0), 1 - mpmath.exp(epsilon))
+    edge = epsilon / mu + mu / 2
+    with mpmath.extradps(60):
+        return (
+            mpmath.erfc((edge - mu) / mpmath.sqrt(2)) / 2 - mpmath.exp(epsilon) * mpmath.erfc(edge / mpmath.sqrt(2)) / 2
+        )
+
+
+def _profile_inverse(mu: Number, delta: Number) -> Number:
+    if _profile(mu, mpmath.mpf(0)) <= delta:
+        return mpmath.mpf(0)
+    low, high = mpmath.mpf(0), mpmath.mpf(1)
+    while _profile(mu, high) > delta:
+        low, high = high, 2 * high
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _profile(mu, middle) > delta else (low, middle)
+    return low
+
+
+_FUNCTIONS = [
+    (tokens(name), meaning)
+    for name, meaning in (
+        (r"\delta_{\mathrm{G}}", _profile),
+        (r"\varepsilon_{\mathrm{G}}", _profile_inverse),
+        (r"\mathrm{R}_{\mathrm{C}}^{\mathrm{secret}}", sampled.secret_divergence(sampled.divergence_replaced)),
+        (r"\mathrm{R}_{\mathrm{P}}^{\mathrm{secret}}", sampled.secret_divergence(sampled.divergence_removed)),
+        (r"\mathrm{R}_{\mathrm{C}}", sampled.divergence(sampled.divergence_replaced)),
+        (r"\delta_{\mathrm{C}}^{\mathrm{secret}}", sampled.secret_profile(oracle.sampled)),
+        (r"\delta_{\mathrm{P}}^{\mathrm{secret}}", sampled.secret_profile(oracle.removed, oracle.added)),
+        (r"\delta_{\mathrm{C}}", sampled.profile(oracle.sampled)),
+        (r"\delta_{\mathrm{P}}", sampled.profile(oracle.removed, oracle.added)),
+    )
+]
+"""How functions are written, and their values; the longer name first where one begins another."""
+_CHANCE = tokens(r"\mathrm{P}(\mathrm{Bin}(")
+_REMARKS = (r"\quad \text{where}\ \delta_{\mathrm{G}}", r"\quad \text{where}\ \varepsilon_{\mathrm{G}}")
 
 
 class Book:
@@ -407,7 +484,7 @@ _INDEXED = re.compile(r"(S|u|\\varepsilon)_(?:\{([^{}]*)\}|(\w))(?:\^(?:\{([^{}]
 
 def _definition(line: str) -> tuple[str, str] | None:
     """Both sides of a definition; None for a remark, which whoever chooses the letters must heed."""
-    if line == r"\quad \text{for whole orders}\ \alpha":
+    if line == r"\quad \text{for whole orders}\ \alpha" or line.startswith(_REMARKS):
         return None
     match = re.fullmatch(r"\\quad\\text\{(?:with|where)\}\\quad (.*)", line)
     if not match:
