@@ -113,9 +113,10 @@ def admitted(found, count=SETTINGS):
 def agrees(value, bracket):
     """Whether a value is the enclosed one to at least 15 digits, or within what comes from a grid."""
     low, high = (mpmath.mpf(end.numerator) / end.denominator for end in (bracket.lo, bracket.hi))
-    if high - low > mpmath.mpf(10) ** -DIGITS * high:
-        return low * (1 - OFF) <= value <= high * (1 + OFF)
-    return abs(value - low) <= mpmath.mpf(10) ** -DIGITS * max(abs(low), abs(high), mpmath.mpf(10) ** -120)
+    size = max(abs(low), abs(high), mpmath.mpf(10) ** -120)
+    if high - low > mpmath.mpf(10) ** -DIGITS * size:
+        return low - OFF * size <= value <= high + OFF * size
+    return abs(value - low) <= mpmath.mpf(10) ** -DIGITS * size
 
 
 @pytest.fixture(autouse=True)
