@@ -103,7 +103,7 @@ class GridExhausted(PrecisionExhausted):
         HsdpError.__init__(
             self,
             f"no enclosure of relative width {float(tolerance):.3g} on {points:,} grid points "
-            f"(a width of {reached:.2g} may be reached); ask for a larger rtol, such as 1e-3",
+            f"(a width of {reached:.2g} may be reached); ask for a larger rtol, such as {max(1e-3, 2 * reached):.1g}",
         )
 
 

@@ -139,17 +139,22 @@ class Quality:
     fineness: float
     tail: int
 
-    def better(self, excess: float, *, lost: bool) -> Quality:
-        """For a width that was `excess` times too large; `lost` if it was because of tails."""
-        if lost:
-            return Quality(self.fineness, math.ceil(self.tail * 1.5))
-        return quality(self.fineness * min(0.7, 0.9 / math.sqrt(excess)), self.tail)
-
 
 def quality(fineness: float, tail: int) -> Quality:
     """Rounded to finer, so that similar wishes share one computation."""
     level = max(0, math.ceil(2 * math.log2(COARSEST / fineness) - 1e-9))
     return Quality(COARSEST * 2 ** (-level / 2), tail)
+
+
+def _better(tried: Quality, excess: Fraction, rtol: Fraction, *, cut: bool) -> Quality:
+    """After a width that was `excess` times too large, because tails were `cut` or because the grid is too coarse."""
+    if cut:
+        found = Quality(tried.fineness, math.ceil(tried.tail * 1.5))
+    else:
+        found = quality(tried.fineness * min(0.7, max(0.5, 0.9 / math.sqrt(excess))), tried.tail)
+    if found.fineness < FINEST or found.tail > MOST_TAIL:
+        raise GridExhausted(math.ceil(20 / tried.fineness), rtol, float(excess * rtol))
+    return found
 
 
 def _tail(runs: Sequence[Run], delta: Fraction | None) -> int:
@@ -181,33 +186,29 @@ def deltas(runs: Sequence[Run], engine: str, epsilon: Fraction, rtol: Fraction) 
     wanted = rtol * Fraction(999, 1000)  # and the rest for what an interval of an engine adds
     tried = quality(math.sqrt(rtol / (WIDTH * STEEP)), _tail(runs, None))
     while True:
-        sides = [(curve(run, engine, tried, above=False), curve(run, engine, tried, above=True)) for run in runs]
-        low = max(below.at(epsilon) for below, _ in sides)
-        high = max(above.at(epsilon) for _, above in sides)
+        below, above = _sides(runs, engine, tried)
+        low, high = max(each.at(epsilon) for each in below), max(each.at(epsilon) for each in above)
         if high - low <= wanted * high:
             return low, high
-        lost = max(above.least - below.least for below, above in sides)
-        tried = _next(tried, (high - low) / (wanted * high), rtol, lost=lost > (high - low) / 4)
+        cut = max(each.least for each in above) > (high - low) / 4
+        tried = _better(tried, (high - low) / (wanted * high), rtol, cut=cut)
 
 
 def epsilons(runs: Sequence[Run], engine: str, delta: Fraction, rtol: Fraction) -> tuple[Fraction, Fraction]:
     """Bounds on the least ε ≥ 0 at which no δ of these runs is more than `delta`, no farther apart than `rtol`."""
     tried = quality(math.sqrt(rtol / WIDTH), _tail(runs, delta))
     while True:
-        sides = [(curve(run, engine, tried, above=False), curve(run, engine, tried, above=True)) for run in runs]
-        lost = max(above.least - below.least for below, above in sides)
-        if lost > delta / 2:
-            tried = _next(tried, Fraction(1), rtol, lost=True)
+        below, above = _sides(runs, engine, tried)
+        if (cut := max(each.least for each in above) > delta / 4) or min(each.least for each in below) < -delta / 4:
+            tried = _better(tried, Fraction(1), rtol, cut=cut)
             continue
-        low = max(below.solved(delta) for below, _ in sides)
-        high = max(above.solved(delta) for _, above in sides)
+        low, high = max(each.solved(delta) for each in below), max(each.solved(delta) for each in above)
         if high - low <= rtol * high:
             return low, high
-        tried = _next(tried, (high - low) / (rtol * high), rtol, lost=False)
+        tried = _better(tried, (high - low) / (rtol * high), rtol, cut=False)
 
 
-def _next(tried: Quality, excess: Fraction, rtol: Fraction, *, lost: bool) -> Quality:
-    found = tried.better(float(excess), lost=lost)
-    if found.fineness < FINEST or found.tail > MOST_TAIL:
-        raise GridExhausted(math.ceil(20 / tried.fineness), rtol, float(excess * rtol))
-    return found
+def _sides(runs: Sequence[Run], engine: str, tried: Quality) -> tuple[list[Curve], list[Curve]]:
+    """What is below each run, and what is above."""
+    below, above = ([curve(run, engine, tried, above=side) for run in runs] for side in (False, True))
+    return below, above

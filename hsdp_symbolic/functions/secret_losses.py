@@ -117,7 +117,7 @@ def _groups(hits: Hits, width: float) -> list[tuple[int, int, float, float]]:
     gap, bounds = max(1, round(width * deviation)), [0]
     while bounds[-1] < len(chances) - 1:
         if bounds[-1] > mean + 5 * deviation:
-            gap = max(gap, round((bounds[-1] - mean) / 5))
+            gap = max(gap, round((bounds[-1] - mean) * width / 5))
         bounds.append(min(bounds[-1] + gap, len(chances) - 1))
     if len(bounds) == 1:
         bounds.append(1)
