@@ -26,9 +26,6 @@ from ..setting.gate import Number
 from ..standing import require_standing
 
 DELTA = "1e-5"
-LAW_ERROR = Fraction(1, 10**13)
-"""More than δ is wrong by in float64 where the law of a quadratic loss is a mixture; a lower bound is taken at δ more
-by this."""
 
 
 def clipped(n: int, b: int, K: int, rate: str, z: int) -> Setting:
@@ -233,15 +230,12 @@ def _best(bound: Bound, goal: Goal) -> Best:
 
 
 def law_epsilon(case: Case, run: Setting, delta: Fraction) -> Enclosure:
-    """ε at δ of the exact law of a quadratic loss: a statement, or at most that, by float64.
-
-    In float64 it is taken at a δ larger by more than float64 is wrong by.
-    """
+    """ε at δ of the exact law of a quadratic loss: a statement, or at most that, by float64."""
     if case.exact:
         found = statement(case.exact)
         place = {} if case.batch is None else {"j0": _place(run, case.batch)}
-        return found.epsilon(run, delta, **place)
+        return found.epsilon(run, delta, **place)  # type: ignore[arg-type]
     if case.scheme is Scheme.POISSON:  # as for bounds: clipped to C = S_g/2, a gradient added moves the sum by C
         run = run.replace(S_g=run["S_g"] / 2)
-    value = Fraction(quadratic_profile(run, case.scheme).epsilon(float(delta + LAW_ERROR)))
+    value = Fraction(quadratic_profile(run, case.scheme).epsilon_below(delta))
     return Enclosure(value, value)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ..errors import ArgumentError
@@ -27,6 +28,8 @@ _FARTHEST = 60.0
 _HIGHEST = 12.0
 """The highest frequency that e^(−u²/2), the transform of N(0, 1), leaves anything of."""
 _NEGLIGIBLE = 1e-18
+_ERROR = Fraction(1, 10**13)
+"""More than δ is wrong by in float64."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,10 @@ class QuadraticProfile:
             middle = (low + high) / 2
             low, high = (middle, high) if self.delta(middle) > delta else (low, middle)
         return high
+
+    def epsilon_below(self, delta: int | Fraction) -> float:
+        """At most the ε at `delta`: it is taken at a δ that is larger by more than float64 is wrong by."""
+        return self.epsilon(float(delta + _ERROR))
 
 
 def quadratic_profile(run: Setting, scheme: Scheme | str, *, steps: int | None = None) -> QuadraticProfile:

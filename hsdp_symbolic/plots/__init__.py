@@ -15,6 +15,7 @@ from .describe import Curve, Panel, Request, Style
 from .figure import Figure
 from .new_figures import crossing, regions, sharper, tightness
 from .paper_figures import first_batch, introduction, last_batch_figure, sampled, shuffled
+from .profiles import profiles
 from .save import produce, save
 
 PAPER: dict[str, Callable[[Request], Figure]] = {
@@ -31,6 +32,7 @@ NEW: dict[str, Callable[[Request], Figure]] = {
     "crossover": crossing,
     "regions": regions,
     "sharper": sharper,
+    "profiles": profiles,
 }
 """Figures the paper does not have. One more, of what its slips change, is in `proofs_check.slips`."""
 

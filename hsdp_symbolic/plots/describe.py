@@ -15,9 +15,9 @@ FORMATS = ("pdf", "png", "svg")
 """What a picture may be written as."""
 Width = Literal["thin", "thick"]
 Dash = Literal["solid", "dashed", "dotted", "dashdot"]
-CurveView = Literal["bound", "continued", "worst"]
+CurveView = Literal["bound", "continued", "worst", "epsilon", "mu", "law"]
 Exact = int | Fraction
-Place = Literal["best", "upper left", "upper right", "lower right", "center right"]
+Place = Literal["best", "upper left", "upper right", "lower left", "lower right", "center right"]
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,8 @@ class Curve:
     """One statement along one letter.
 
     `source` is a label of the catalogue (or a changed `Statement`); `view` is the bound itself, its formula continued
-    to fractions of an epoch (`continued`), or the worst divergence an attack on it finds (`worst`).
+    to fractions of an epoch (`continued`), or the worst divergence an attack on it finds (`worst`). Of a profile it is
+    ε at a δ (`epsilon`), μ (`mu`), or ε of a quadratic loss whose batches are made in the same way (`law`).
     """
 
     source: str | Statement
@@ -53,7 +54,14 @@ class Curve:
     def name(self) -> str:
         """The heading of its column in the data file."""
         label = self.source if isinstance(self.source, str) else self.source.label
-        words = {"bound": label, "continued": f"{label} between epochs", "worst": f"worst found against {label}"}
+        words = {
+            "bound": label,
+            "continued": f"{label} between epochs",
+            "worst": f"worst found against {label}",
+            "epsilon": f"epsilon of {label}",
+            "mu": f"mu of {label}",
+            "law": f"quadratic loss against {label}",
+        }
         return " ".join([words[self.view], *(f"{name}={value}" for name, value in self.arguments.items())])
 
 
@@ -113,6 +121,8 @@ class Panel:
     verticals: tuple[tuple[float, str], ...] = ()
     legend: Literal["none", "inside", "above"] = "inside"
     place: Place = "best"
+    swapped: bool = False
+    """Whether values go to the right and the letter goes up: a profile is drawn as δ over ε."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -165,6 +165,8 @@ def _draw_panel(
     everything: list[Curve | Line] = [*panel.curves, *panel.lines]
     for curve in everything:
         points = _points(curve, ticker)
+        if panel.swapped:
+            points = [(y, x) for x, y in points]
         if not isinstance(curve, Curve) or not curve.leaves:
             frame += points
         (line,) = axes.plot(
@@ -270,10 +272,20 @@ def _frame(axes: Axes, panel: Panel, points: list[tuple[float, float]]) -> None:
         if scale == "log":
             low, high = axis.get_view_interval()
             axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high / low < 200 else (1,)))
-            axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+            axis.set_major_formatter(FuncFormatter(lambda value, _: _tick(value)))
             axis.set_minor_formatter(NullFormatter())
     if panel.yticks:
         axes.set_yticks([at for at, _ in panel.yticks], [words for _, words in panel.yticks])
+
+
+def _tick(value: float) -> str:
+    """A number at an axis, a small one as a power of ten.
+
+    >>> _tick(0.02), _tick(1e-8)
+    ('0.02', '$10^{-8}$')
+    """
+    text = f"{value:g}"
+    return rf"$10^{{{round(math.log10(value))}}}$" if text.startswith("1e") else text
 
 
 def _draw_regions(axes: Axes, regions: Regions, colours: Sequence[str]) -> list[tuple[Artist, str]]:

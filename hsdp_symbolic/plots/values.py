@@ -23,13 +23,19 @@ ZERO = Enclosure(Fraction(0), Fraction(0))
 DIGITS = 17
 PLOTTED_RTOL = Fraction("1e-24")
 """Narrow enough that 17 digits do not depend on the engine, except at a tie."""
+FOUND_RTOL = Fraction("1e-14")
+"""Narrow enough for the 12 digits of what is searched for."""
+SEEN_RTOL = Fraction(1, 200)
+"""Narrower than can be seen, for an ε that is computed from distributions on a grid."""
+SEEN_DIGITS = 5
+"""Digits of what is computed on a grid or in float64: upper values are rounded up to them, lower ones down."""
 LAST_EPOCH_TRIED = 10_000
 """Crossovers, where a bound falls below composition, are looked for up to this epoch."""
 
 
 def values(curve: Curve, ticker: Ticker | None = None) -> list[Enclosure]:
     """The enclosure of every point of a curve, in order."""
-    if curve.view == "bound" and (source := _find(curve.source)).within_reach(PLOTTED_RTOL) > PLOTTED_RTOL:
+    if curve.view == "bound" and _is_on_a_grid(source := _find(curve.source)) and curve.over in source.needs:
         return _on_a_grid(source, curve)
     found = []
     for done, point in enumerate(curve.at):
@@ -44,23 +50,32 @@ def value(curve: Curve, point: Exact) -> Enclosure:
     if curve.over == "K" and point == 0:
         return ZERO
     arguments = (*curve.arguments.items(), (curve.over, point))
-    return {"bound": _bound, "continued": _continued, "worst": _worst}[curve.view](curve.source, curve.run, arguments)
+    views = {"bound": _bound, "continued": _continued, "worst": _worst, "epsilon": _epsilon, "mu": _mu, "law": _law}
+    return views[curve.view](curve.source, curve.run, arguments)
 
 
 def _find(source: str | Statement) -> Statement:
     return statement(source) if isinstance(source, str) else source
 
 
+def _is_on_a_grid(source: Statement) -> bool:
+    return source.within_reach(PLOTTED_RTOL) > PLOTTED_RTOL
+
+
 def _on_a_grid(source: Statement, curve: Curve) -> list[Enclosure]:
     """Upper values of a dynamic programme: one pass, backwards from the last step, yields all numbers of epochs."""
     trained = [point for point in curve.at if point != 0 or curve.over != "K"]
     uppers = np.atleast_1d(source.numeric(curve.run, **curve.arguments, **{curve.over: trained}))
-    return [ZERO] * (len(curve.at) - len(trained)) + [Enclosure(x, x) for x in map(Fraction, uppers.tolist())]
+    return [ZERO] * (len(curve.at) - len(trained)) + [_point(x) for x in map(Fraction, uppers.tolist())]
 
 
 @cache
 def _bound(source: str | Statement, run: Setting, arguments: tuple[tuple[str, Exact], ...]) -> Enclosure:
-    return _find(source).enclose_at(run, dict(arguments), rtol=_find(source).within_reach(PLOTTED_RTOL))
+    """Letters that are free to choose are chosen well for this point; what is then found on a grid is its upper end."""
+    stated, known = _find(source), dict(arguments)
+    free = stated.choices(run, known)
+    found = stated.enclose_at(run, {**known, **free}, rtol=stated.within_reach(PLOTTED_RTOL))
+    return _point(found.hi) if free else found
 
 
 @cache
@@ -74,14 +89,45 @@ def _continued(source: str | Statement, run: Setting, arguments: tuple[tuple[str
 
 @cache
 def _worst(source: str, run: Setting, arguments: tuple[tuple[str, Exact], ...]) -> Enclosure:
-    """The worst divergence an attack finds, to 12 digits: the last ones of a search depend on the machine."""
+    """The worst divergence an attack finds, to 12 digits."""
     from ..experiment.attack import attack
 
     chosen = dict(arguments)
     place = int(chosen["j0"]) if "j0" in chosen else None
     found = attack(source, run.replace(K=chosen["K"]), chosen["alpha"], place=place).found
-    rounded = Fraction(f"{found:.11e}")
-    return Enclosure(rounded, rounded)
+    return _twelve_digits(found)
+
+
+@cache
+def _epsilon(source: str | Statement, run: Setting, arguments: tuple[tuple[str, Exact], ...]) -> Enclosure:
+    """ε at a δ, to 12 digits; where it is computed on a grid, its upper end."""
+    stated, known = _find(source), dict(arguments)
+    delta, on_a_grid = known.pop("delta"), _is_on_a_grid(stated)
+    found = stated.epsilon(run, delta, rtol=SEEN_RTOL if on_a_grid else FOUND_RTOL, **known)  # type: ignore[arg-type]
+    return _point(Fraction(found.decimals(SEEN_DIGITS)[1])) if on_a_grid else _twelve_digits(as_double(found))
+
+
+@cache
+def _mu(source: str | Statement, run: Setting, arguments: tuple[tuple[str, Exact], ...]) -> Enclosure:
+    return _find(source).mu(run, rtol=PLOTTED_RTOL, **dict(arguments))  # type: ignore[arg-type]
+
+
+@cache
+def _law(source: str | Statement, run: Setting, arguments: tuple[tuple[str, Exact], ...]) -> Enclosure:
+    """ε of a quadratic loss at a δ, by float64 and rounded down: no bound on such runs can be below."""
+    from ..experiment.quadratic_profile import quadratic_profile
+
+    least = Fraction(quadratic_profile(run, _find(source).scheme).epsilon_below(dict(arguments)["delta"]))
+    return _point(Fraction(_point(least).decimals(SEEN_DIGITS)[0]))
+
+
+def _twelve_digits(found: float) -> Enclosure:
+    """The last digits of a search depend on the machine."""
+    return _point(Fraction(f"{found:.11e}"))
+
+
+def _point(value: Fraction) -> Enclosure:
+    return Enclosure(value, value)
 
 
 def as_double(found: Enclosure) -> float:

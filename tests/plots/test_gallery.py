@@ -16,6 +16,7 @@ from hsdp_symbolic.plots.gallery import page
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "figures"
+LONG = ("tightness", "profiles")
 
 
 class TestGallery:
@@ -27,13 +28,14 @@ class TestGallery:
     def test_the_page_is_current(self, figures):
         assert (FOLDER / "README.md").read_text(encoding="utf-8") == page(figures), "run python figures/gallery.py"
 
-    @pytest.mark.parametrize("name", [name for name in available() if name != "tightness"])
+    @pytest.mark.parametrize("name", [name for name in available() if name not in LONG])
     def test_numbers_and_drawings_are_current(self, name):
         self.current(available()[name](Request()))
 
     @pytest.mark.slow
-    def test_numbers_and_drawing_of_tightness_are_current(self):
-        self.current(FIGURES["tightness"](Request()))
+    @pytest.mark.parametrize("name", LONG)
+    def test_numbers_and_drawings_of_long_ones_are_current(self, name):
+        self.current(FIGURES[name](Request()))
 
     def current(self, figure):
         for path, text in (tables(figure) | paper_files(figure)).items():
@@ -50,7 +52,7 @@ class TestGallery:
 
     def test_one_thin_script_for_every_figure(self):
         scripts = {path.stem: path for path in FOLDER.glob("*.py")}
-        assert scripts.keys() == {*available(), "sharper", "gallery"}
+        assert scripts.keys() == {*available(), "gallery"}
         for path in scripts.values():
             tree = ast.parse(path.read_text())
             assert ast.get_docstring(tree)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import itertools
 import random
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
 from hsdp_symbolic import statement
 from hsdp_symbolic.errors import ArgumentError, HsdpError
+from hsdp_symbolic.examples.schemes import CASES, RUNS, rows
 from hsdp_symbolic.plots import FIGURES, NEW, Request
 from hsdp_symbolic.plots import new_figures as new
 from hsdp_symbolic.plots.common import PAPER_SETTING as PAPER_RUN
+from hsdp_symbolic.plots.draw import draw
 from hsdp_symbolic.plots.values import COMPOSED, crossover, value, values
 from proofs_check.claim import examine
 from proofs_check.ledger import claims
@@ -93,8 +96,8 @@ class TestTightness:
         figure = NEW["tightness"](Request({"K": 10}))
         seen = 0
         for panel in figure.panels:
-            if panel.name == "e":
-                continue  # densities on a grid: TestGallery, marked slow
+            if panel.name in "egh":
+                continue  # e: densities on a grid, in TestGallery, marked slow; g and h: below
             dots = panel.curves[-1]
             for bound in panel.curves[:-1]:
                 for at in dots.at:
@@ -107,6 +110,19 @@ class TestTightness:
         panel = NEW["tightness"](Request({"K": 10})).panels[2]
         bound, dots = panel.curves
         assert value(dots, 10).lo > value(bound, 10).hi / 2
+
+    def test_exact_laws_are_attained_but_in_the_last_batch(self):
+        pairs = {}
+        for panel in NEW["tightness"](Request()).panels[-2:]:
+            curves = panel.curves
+            pairs |= {bound.name: (bound, law) for bound, law in zip(curves[::2], curves[1::2], strict=True)}
+        assert list(pairs) == ["mu of gdp:cyclic j0=0", "mu of gdp:cyclic j0=24", "mu of gdp:gd"]
+        for name, (bound, law) in pairs.items():
+            ratios = [value(bound, at).hi / value(law, at).lo for at in (1, 7, 40)]
+            if name.endswith("j0=24"):
+                assert min(ratios) > 2
+            else:
+                assert all(1 <= ratio < 1 + Fraction(1, 10**20) for ratio in ratios)
 
 
 class TestSlips:
@@ -168,6 +184,75 @@ class TestSharper:
             certified = statement(label).enclose(figure.run, alpha=15, rtol="1e-3")
             assert certified.lo <= found[-1].hi <= Fraction(most)
             assert all(a.hi <= b.hi for a, b in itertools.pairwise(found))
+
+    def test_secret_hits_are_the_least_without_replacement(self, figure):
+        curves = {curve.source: curve for panel in figure.panels for curve in panel.curves}
+        ours = curves["secret:without_replacement"]
+        assert (ours.at[0], ours.at[-1]) == (0, 40)
+        for at in (10, 40):
+            found = value(ours, at)
+            assert Fraction("0.0145") < found.hi < Fraction("0.01473")
+            for label in (new.SEEN, SAMPLED, "moments:without_replacement"):
+                assert found.hi < value(curves[label], at).lo
+        once = value(curves[new.SEEN], 1)
+        assert abs(value(ours, 1).hi / once.hi - 1) < Fraction(1, 1000), "one epoch: composition"
+
+
+class TestProfiles:
+    @pytest.fixture(scope="class")
+    @classmethod
+    def figure(cls):
+        return FIGURES["profiles"](Request())
+
+    def test_the_statements_are_those_of_the_table_of_schemes(self, figure):
+        drawn = [tuple(curve.source for curve in panel.curves) for panel in figure.panels]
+        listed = [(case.seen, case.hidden, case.exact or case.hidden) for case in CASES if case.batch != 0]
+        assert drawn == listed
+        assert figure.run == RUNS["fig"]
+
+    @pytest.mark.parametrize(
+        "name", ["a", "b", "c", "d", *(pytest.param(name, marks=pytest.mark.slow) for name in "ef")]
+    )
+    def test_every_bound_is_between_the_law_and_composition(self, figure, name):
+        panel = figure.panels["abcdef".index(name)]
+        seen, hidden, law = panel.curves
+        for at in hidden.at:
+            low, middle, high = (value(curve, at).hi for curve in (law, hidden, seen))
+            assert 0 < low <= middle < high
+            assert (low == middle) == (name == "b")
+        for curve in panel.curves:
+            assert all(value(curve, a).hi < value(curve, b).hi for a, b in itertools.pairwise(curve.at))
+
+    @pytest.mark.parametrize(
+        "case",
+        [
+            pytest.param(case, id=str(case.scheme), marks=pytest.mark.slow if case.scheme == "poisson" else ())
+            for case in CASES
+            if case.batch != 0
+        ],
+    )
+    def test_as_in_the_table_of_schemes(self, figure, case):
+        """Drawn is at most half a per cent more than the table has, whose values are certified."""
+        (curve,) = (
+            curve
+            for panel in figure.panels
+            for curve in panel.curves
+            if curve.source == case.hidden and curve.view == "epsilon"
+        )
+        (row,) = (row for row in rows(RUNS["fig"], scheme=case.scheme) if row.case == case)
+        drawn = value(curve, Fraction(1, 10**5)).hi
+        assert row.hidden.lo * (1 - Fraction(1, 10**11)) <= drawn <= row.hidden.hi * Fraction(1005, 1000)
+        assert value(curve, Fraction(1, 10**4)).hi < drawn * Fraction(9, 10), "control: it can tell values of ε apart"
+
+    def test_delta_goes_up(self, figure):
+        shown = replace(figure, panels=figure.panels[:1])
+        drawing = draw(shown)
+        (axes,) = drawing.axes
+        (line,) = (line for line in axes.lines if line.get_gid() == "epsilon of gdp:cyclic j0=24")
+        points = [(float(value(shown.panels[0].curves[1], at).hi), float(at)) for at in shown.panels[0].curves[1].at]
+        assert [tuple(point) for point in line.get_xydata()] == points
+        assert (axes.get_xlabel(), axes.get_ylabel()) == (r"$\varepsilon$", r"$\delta$")
+        assert axes.yaxis.get_majorticklabels()[0].get_text() == "$10^{-3}$"
 
 
 def test_a_request_beyond_the_limits_is_refused_in_python_too():
