@@ -50,10 +50,16 @@ class Sketched:
 
     def profile(self) -> tuple[Array, Array]:
         """ε at the grid points, and δ there."""
-        losses = self.losses
         above = np.cumsum(self.masses[::-1])[::-1]
-        weighted = np.cumsum((self.masses * np.exp(-(losses - losses[0])))[::-1])[::-1]
-        return losses, above - weighted * np.exp(losses - losses[0])
+        away, carry = np.empty_like(above), 0.0  # Σ m_j·e^(ε − L_j) over L_j ≥ ε, in stretches that overflow nowhere
+        stretch = max(1, int(300 / self.step))
+        for stop in range(len(above), 0, -stretch):
+            start = max(0, stop - stretch)
+            growth = np.exp(self.step * np.arange(stop - start))
+            inside = np.cumsum((self.masses[start:stop] / growth)[::-1])[::-1]
+            away[start:stop] = (inside + carry * math.exp(-self.step * (stop - start))) * growth
+            carry = float(away[start])
+        return self.losses, above - away
 
 
 def sketch_step(pair: Pair, rate: float, mu: float, step: float) -> Sketched:
@@ -88,23 +94,58 @@ def sketch_step(pair: Pair, rate: float, mu: float, step: float) -> Sketched:
     return Sketched(step, -reach, np.r_[mirrored[:0:-1], masses])
 
 
+UNTILTED = 1e-8
+"""A δ from this on is not lost among rounding errors, even without weights."""
+MOST_TILTED = 600.0
+"""Exponents up to this overflow no double."""
+
+
+def _tilted(parts: Sequence[tuple[Sketched, int]], more: tuple[Array, Array], tilt: float) -> tuple[float, ...]:
+    """log E e^(tilt·loss) of the composition, and mean and variance of losses weighted so."""
+    found = np.zeros(3)
+    logs = [(count, np.log(np.maximum(part.masses, 1e-320)) + tilt * part.losses, part.losses) for part, count in parts]
+    spread = np.log(np.maximum(more[0], 1e-320)) + tilt * (1 + tilt) / 2 * more[1]
+    for count, exponents, means in (*logs, (1, spread, (tilt + 0.5) * more[1])):
+        top = float(exponents.max())
+        weights = np.exp(exponents - top)
+        total = float(weights.sum())
+        mean = float(weights @ means) / total
+        found += count * np.array([top + math.log(total), mean, float(weights @ (means - mean) ** 2) / total])
+    weights = np.exp(spread - spread.max())
+    found[2] += float(weights @ more[1] / weights.sum())
+    return tuple(found.tolist())
+
+
+def _tilt(parts: Sequence[tuple[Sketched, int]], more: tuple[Array, Array], delta: float) -> float:
+    """The tilt whose losses are about as rare as `delta`, by Chernoff's bound: log δ = K(t) − t·K'(t)."""
+    reach = max(part.step * (part.first + len(part.masses)) for part, _ in parts)
+    low, high = 0.0, MOST_TILTED / reach
+    for _ in range(30):
+        middle = (low + high) / 2
+        moment, mean, _ = _tilted(parts, more, middle)
+        low, high = (middle, high) if moment - middle * mean > math.log(delta) else (low, middle)
+    return low
+
+
 def sketch_composition(parts: Sequence[tuple[Sketched, int]], more: tuple[Array, Array], delta: float) -> Sketched:
     """The composition of `parts`, each so often, with a mixture of Gaussians: `more`, their chances and costs μ².
 
     It is best where δ is about `delta`.
     """
     step = parts[0][0].step
-    variance = float(more[0] @ more[1]) + sum(count * float(part.masses @ part.losses**2) for part, count in parts)
-    mean = sum(count * float(part.masses @ part.losses) for part, count in parts) + float(more[0] @ more[1]) / 2
     reach = max(part.step * (part.first + len(part.masses)) for part, _ in parts)
     deviations = math.sqrt(2 * math.log(1 / min(delta, 0.1)))
-    tilt = min(deviations / math.sqrt(variance), 200 / reach) if delta < 1e-8 else 0.0
-    half = (abs(mean) + (deviations + 6) * math.sqrt(variance) + reach) / step
-    size = min(MOST_POINTS, 2 ** math.ceil(math.log2(2 * half)))
+    _, mean, variance = _tilted(parts, more, 0.0)
+    half = abs(mean) + (deviations + 6) * math.sqrt(variance) + reach
+    tilt = _tilt(parts, more, delta) if delta < UNTILTED else 0.0
+    if tilt:
+        _, mean, variance = _tilted(parts, more, tilt)
+        half = max(half, abs(mean) + 3 * math.sqrt(variance))
+    size = min(MOST_POINTS, 2 ** math.ceil(math.log2(2 * half / step)))
     frequencies = 2 * np.pi * np.arange(size // 2 + 1) / (size * step)
     exponent = tilt - 1j * frequencies
-    gaussian = np.exp(np.outer(exponent * (1 + exponent) / 2, more[1])) @ more[0]
-    total, scale = gaussian, 0.0
+    scale = tilt * (1 + tilt) / 2 * float(more[1].max())  # what a heavy tilt makes of the widest Gaussian may overflow
+    total = np.exp(np.outer(exponent * (1 + exponent) / 2, more[1]) - scale) @ more[0]
     for part, count in parts:
         weights = part.masses * np.exp(tilt * part.losses)
         scale += count * math.log(weights.sum())
@@ -112,8 +153,8 @@ def sketch_composition(parts: Sequence[tuple[Sketched, int]], more: tuple[Array,
         total = total * np.fft.rfft(wrapped) ** count
     masses = np.roll(np.fft.irfft(total, size), size // 2)
     losses = step * (np.arange(size) - size // 2)
-    with np.errstate(over="ignore"):
-        masses = np.maximum(masses, 0.0) * np.exp(scale - tilt * losses)
+    with np.errstate(over="ignore", divide="ignore"):
+        masses = np.exp(np.log(np.maximum(masses, 0.0)) + (scale - tilt * losses))
     masses[~np.isfinite(masses)] = 0.0
     return Sketched(step, -(size // 2), masses)
 
