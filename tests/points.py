@@ -54,3 +54,38 @@ def draw_point(rng, *, batches=2000, smallest_step=1e-7, epochs=1e9):
         "share": Fraction(1, 2),
     }
     return {name: Fraction(value) for name, value in point.items()}
+
+
+def draw_few_steps(rng):
+    """The same for runs of a few steps on batches drawn afresh, whose losses are neither nearly 0 nor nearly ∞."""
+    point = draw_point(rng) | few_steps(rng)
+    return point | {"sigma2": point["sigma"] ** 2}
+
+
+def few_steps(rng):
+    """Letters of a run of up to seven steps, a hit in which moves its step by 0.05 to 1 standard deviations."""
+    steps, batches, b = rng.randint(1, 7), rng.randint(2, 12), rng.choice([1, 2, rng.randint(3, 50)])
+    lam, sensitivity = Fraction(rng.randint(1, 500), 100), Fraction(rng.randint(1, 40), 10)
+    step = Fraction(rng.randint(1, 60), 100)  # ηλ
+    eta = step / lam
+    letters = {
+        **visible(rng, eta, sensitivity, b),
+        "n": batches * b + rng.randrange(b),
+        "b": b,
+        "eta": eta,
+        "lam": lam,
+        "beta": lam * (1 + (1 - step) / step * Fraction(rng.randint(0, 19), 10)),  # η < 2/(λ + β)
+        "S_g": sensitivity,
+        "alpha": Fraction(rng.randint(11, 60), 10),
+        "T": steps,
+        "window": rng.randint(max(1, steps - 5), steps),
+        "share": Fraction(rng.randint(20, 95), 100),
+    }
+    return {name: Fraction(value) for name, value in letters.items()}
+
+
+def visible(rng, eta, S_g, b):
+    """Noise such that a hit moves its step by 0.05 to 1 standard deviations, and an ε of about as much."""
+    size = math.exp(rng.uniform(math.log(0.05), 0))
+    sigma = float(eta / 2) ** 0.5 * float(S_g) / (size * float(b))
+    return {"sigma": Fraction(repr(sigma)), "epsilon": Fraction(repr(size * rng.uniform(0.1, 1.5)))}

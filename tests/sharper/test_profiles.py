@@ -46,7 +46,7 @@ def test_a_shuffled_profile_is_a_mean_over_places(epsilon, changes):
         assert found.numeric(Setting(**case), epsilon=epsilon) == pytest.approx(float(truth), rel=1e-12)
 
 
-@pytest.mark.parametrize("label", ["composition:without_replacement", "composition:poisson_replace"])
+@pytest.mark.parametrize("label", ["seen:without_replacement", "seen:poisson_replace"])
 @pytest.mark.parametrize("order", [2, 3, 17])
 def test_steps_on_drawn_batches_spend_what_binomials_say(label, order):
     found = statement(label)
