@@ -107,6 +107,9 @@ print(prove_over({**box, "alpha": 15, "j0": 24}, "shift:cyclic < thm:strconvexsm
 # runs can be, not whether the next batch will hold the record. It is solved backwards on a grid, and every rounding on
 # the way goes up. This also covers what data loaders do and the paper does not: reshuffling in every epoch.
 #
+# Better still where batches are drawn anew at every step: nobody sees which of them held the record. *Secret hits* spend a
+# share of the noise of the last steps on keeping that secret, and the rest on hiding what earlier hits have left.
+#
 # The frame of Figure 2 with these bounds (bold) beside the paper's (thin):
 
 # %%
@@ -123,7 +126,7 @@ ROWS = (
     (
         "without replacement",
         "thm:amp_samp_wo_replacement",
-        "control:without_replacement",
+        "secret:without_replacement",
         {},
     ),
     ("reshuffled every epoch", "", "control:reshuffle", {}),
@@ -131,8 +134,10 @@ ROWS = (
 
 
 def rounded_up(label, **arguments):
-    """The certified value to five digits, never below the truth."""
-    _, high = statement(label).enclose(run, **arguments).decimals(5)
+    """The certified value to five digits, never below the truth; what is free is chosen well."""
+    found = statement(label)
+    arguments |= found.choices(run, arguments)
+    _, high = found.enclose(run, **arguments).decimals(5)
     return high
 
 
@@ -146,9 +151,19 @@ for order in (10, 15):
     print(f"{'composition':26} {rounded_up('mironov2019', alpha=order):>11}\n")
 
 # %% [markdown]
-# So the bound for sampled batches, which at α = 15 was above composition, falls to about a quarter of it; and
+# So the bound for sampled batches, which at α = 15 was above composition, falls to about an eighth of it; and
 # reshuffling costs hardly more than shuffling once.
 #
+# ## (ε, δ)
+#
+# Rényi divergences have to be converted, which loses something. The same arguments give δ as a function of ε directly.
+# Bold: only the last iterate is seen; dashed: every iterate is; dotted: what a quadratic loss costs, so that no bound can be
+# smaller.
+
+# %%
+FIGURES["profiles"](Request())
+
+# %% [markdown]
 # ## Can they be improved further?
 #
 # Not everywhere. For a quadratic loss the divergence is known exactly (`exact:fixed_order`), and in the first batch
