@@ -74,7 +74,7 @@ def few_steps(rng):
         "b": b,
         "eta": eta,
         "lam": lam,
-        "beta": lam * (1 + (1 - step) / step * Fraction(rng.randint(0, 19), 10)),  # η < 2/(λ + β)
+        "beta": lam * (1 + (1 - step) / step * Fraction(rng.randint(1, 200), 101)),  # η < 2/(λ + β)
         "S_g": sensitivity,
         "alpha": Fraction(rng.randint(11, 60), 10),
         "T": steps,

@@ -179,6 +179,22 @@ class Reader:
         if self.ahead("n", "/", "b"):  # the paper's footnote: n/b is rounded down
             self.take("n", "/", "b")
             return lambda scope: mpmath.floor(scope["n"] / scope["b"])
+        named = self.named()
+        if named is not None:
+            return named
+        if token in _RULES:
+            self.place += 1
+            return _RULES[token](self)
+        if token == r"\varepsilon" and not self.ahead(token, "_"):
+            self.place += 1
+            return _value_of("epsilon")
+        if token in ("S", "u", r"\varepsilon"):
+            head, *indices = self.indexed()
+            return lambda scope: self.book.term(head, [index(scope) for index in indices])
+        raise Unreadable(f"what is {token!r}, before {' '.join(self.tokens[self.place + 1 : self.place + 6])}?")
+
+    def named(self) -> Meaning | None:
+        """A function with a rule of its own, a name defined beside the formula, or a letter; None if it is none."""
         for written, meaning in _FUNCTIONS:
             if self.ahead(*written):
                 self.take(*written)
@@ -193,16 +209,7 @@ class Reader:
             if self.ahead(*written) and not self.ahead("u", "_"):
                 self.place += len(written)
                 return _value_of(name)
-        if token in _RULES:
-            self.place += 1
-            return _RULES[token](self)
-        if token == r"\varepsilon" and not self.ahead(token, "_"):
-            self.place += 1
-            return _value_of("epsilon")
-        if token in ("S", "u", r"\varepsilon"):
-            head, *indices = self.indexed()
-            return lambda scope: self.book.term(head, [index(scope) for index in indices])
-        raise Unreadable(f"what is {token!r}, before {' '.join(self.tokens[self.place + 1 : self.place + 6])}?")
+        return None
 
     def indexed(self) -> tuple[Any, ...]:
         r"""X_a^b(\alpha): the head and the meanings of its indices."""

@@ -1,13 +1,15 @@
 """What the functions of sampled Gaussians mean that formulas name: values from their definitions, for few steps.
 
-Divergences are integrated with mpmath, to more than fifteen digits; profiles come from `drift_oracle`, in doubles, at
-most about 1e-5 above the truth. A record is hit with chance p, and a hit moves a step by μ standard deviations. C:
-batches of fixed size, one record replaced; P: Poisson sampling, a record added or removed. In a run with secret hits
-the last ν of T steps keep theirs, the i-th from the end spending the share f_i of its noise on that.
+Divergences are integrated with mpmath, to more than fifteen digits; profiles come from `drift_oracle`, in doubles: from
+two grids, whose errors fall with the square of the step, so that about 1e-4 of the value is left, and 1e-12. A record
+is hit with chance p, and a hit moves a step by μ standard deviations. C: batches of fixed size, one record replaced; P:
+Poisson sampling, a record added or removed. In a run with secret hits the last ν of T steps keep theirs, the i-th from
+the end spending the share f_i of its noise on that.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -19,8 +21,8 @@ from tests.experiment import drift_oracle as oracle
 
 Number = Any
 DIGITS = 30
-STEPS, STAIRS = 12, 64
-"""The most steps that are followed; and up to so many steps of a window no share is rounded."""
+STEPS = 12
+"""The most steps that are followed; no share of noise is rounded for so few."""
 
 
 def divergence_replaced(p: Number, mu: Number, alpha: Number) -> Number:
@@ -83,9 +85,7 @@ def divergence(one: Callable[..., Number]) -> Callable[..., Number]:
 def secret_divergence(one: Callable[..., Number]) -> Callable[..., Number]:
     """The secret steps one by one, and the mean over what the others told."""
 
-    def found(
-        p: Number, mu: Number, q: Number, steps: Number, window: Number, share: Number, alpha: Number
-    ) -> Number:
+    def found(p: Number, mu: Number, q: Number, steps: Number, window: Number, share: Number, alpha: Number) -> Number:
         if not p * mu:
             return mpmath.mpf(0)
         with mpmath.workdps(DIGITS):
@@ -100,6 +100,12 @@ def secret_divergence(one: Callable[..., Number]) -> Callable[..., Number]:
     return found
 
 
+def _without_grid(value: Callable[[float], float]) -> Number:
+    """What a value that depends on the fineness of a grid tends to."""
+    coarse, fine = value(200), value(400)
+    return mpmath.mpf((4 * fine - coarse) / 3)
+
+
 def profile(*pairs: oracle.Pair) -> Callable[..., Number]:
     """The largest δ of these pairs, composed with themselves."""
 
@@ -107,7 +113,11 @@ def profile(*pairs: oracle.Pair) -> Callable[..., Number]:
         if not p * mu:
             return mpmath.mpf(0)
         mus = (float(mu),) * _few(steps)
-        return mpmath.mpf(max(oracle.composed(pair, float(p), mus).delta(float(epsilon)) for pair in pairs))
+
+        def of(pair: oracle.Pair) -> Callable[[float], float]:
+            return lambda fineness: oracle.composed(pair, float(p), mus, fineness=fineness).delta(float(epsilon))
+
+        return max(_without_grid(of(pair)) for pair in pairs)
 
     return found
 
@@ -123,11 +133,15 @@ def secret_profile(*pairs: oracle.Pair) -> Callable[..., Number]:
         parts = _shares(q, window, share)
         mus = tuple(float(mu / mpmath.sqrt(part)) for part in parts)
         apart = [(float(chance), float(drift)) for chance, drift in _drifts(p, mu, q, steps, window, parts)]
-        deltas = []
-        for pair in pairs:
-            losses = oracle.composed(pair, float(p), mus)
-            deltas.append(mpmath.fsum(chance * losses.delta(float(epsilon), drift) for chance, drift in apart))
-        return max(deltas)
+
+        def of(pair: oracle.Pair) -> Callable[[float], float]:
+            def mean(fineness: float) -> float:
+                losses = oracle.composed(pair, float(p), mus, fineness=fineness)
+                return math.fsum(chance * losses.delta(float(epsilon), drift) for chance, drift in apart)
+
+            return mean
+
+        return max(_without_grid(of(pair)) for pair in pairs)
 
     return found
 
@@ -161,6 +175,4 @@ def more_than(count: Number, p: Number, most: Number) -> Number:
     near = mpmath.nint(most)  # a quotient that is whole may have been rounded to less
     last = int(near if abs(most - near) < mpmath.mpf(10) ** -30 * (1 + abs(near)) else mpmath.floor(most))
     first = max(0, last + 1)
-    return mpmath.fsum(
-        mpmath.binomial(count, k) * p**k * (1 - p) ** (count - k) for k in range(first, int(count) + 1)
-    )
+    return mpmath.fsum(mpmath.binomial(count, k) * p**k * (1 - p) ** (count - k) for k in range(first, int(count) + 1))
