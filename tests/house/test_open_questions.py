@@ -138,6 +138,16 @@ class TestPermutations:
         assert f"~{quadratic_profile(FIGURE, Scheme.RESHUFFLE).epsilon(float(DELTA)):.4f}" in TEXT
 
 
+def test_the_lipschitz_constant_of_a_clipped_update():
+    """The block of the Jacobian in the plane of the gradient and of the direction that H keeps, sin² of their angle S."""
+    q, a = 1 - 0.5 * 0.01, 0.5
+    largest = max(
+        np.linalg.norm([[q, 0], [-a * math.sqrt(S * (1 - S)), q - a * S]], 2) for S in np.linspace(0, 1, 2001)
+    )
+    assert largest == pytest.approx(q / math.sqrt(1 - a / (4 * q)), rel=1e-6)
+    assert f"is {largest:.4f}. It contracts" in TEXT
+
+
 def test_the_last_batch():
     shifts, exact = statement("shift:cyclic"), 15 * 0.005
     last = shifts.upper(FIGURE, alpha=15, j0=24)
