@@ -139,7 +139,7 @@ class TestPermutations:
 
 
 def test_the_lipschitz_constant_of_a_clipped_update():
-    """The block of the Jacobian in the plane of the gradient and of the direction that H keeps, sin² of their angle S."""
+    """In the plane of the gradient and of the direction that H keeps; S is the sin² of their angle."""
     q, a = 1 - 0.5 * 0.01, 0.5
     largest = max(
         np.linalg.norm([[q, 0], [-a * math.sqrt(S * (1 - S)), q - a * S]], 2) for S in np.linspace(0, 1, 2001)
