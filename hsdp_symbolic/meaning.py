@@ -100,6 +100,26 @@ PROFILES = (Quantity.GAUSSIAN, Quantity.DELTA)
 """Those of them that give δ for every ε by themselves, without an order to be chosen."""
 
 
+class Sensitivity(StrEnum):
+    """Whose gradients S_g bounds."""
+
+    DIFFERING = auto()
+    """Those of the two records in which the datasets differ."""
+    ANY_TWO = auto()
+    """Those of any two records: a record that is drawn takes the place of any other."""
+    LEFT_OUT = auto()
+    """Those of the two records, and each record's own: a record that is drawn takes nobody's place."""
+
+    def words(self, neighbouring: Neighbouring) -> str:
+        if neighbouring is Neighbouring.ADD_REMOVE:
+            return "the gradient of every record has norm at most S_g"
+        if self is Sensitivity.ANY_TWO:
+            return "the gradients of any two records, not only of the two that differ, are at most S_g apart"
+        if self is Sensitivity.LEFT_OUT:
+            return "total gradients have l2-sensitivity S_g, and the gradient of every record has norm at most S_g"
+        return "total gradients have l2-sensitivity S_g"
+
+
 class Asks(StrEnum):
     """What a bound on a run asks of the update, besides bounded gradients."""
 
@@ -117,19 +137,17 @@ class Asks(StrEnum):
     SOFTMAX = auto()
     """Clipped logistic regression as in Section 5 of the paper."""
 
-    def words(self, neighbouring: Neighbouring) -> str:
+    def words(self, neighbouring: Neighbouring, sensitivity: Sensitivity = Sensitivity.DIFFERING) -> str:
+        bounded = sensitivity.words(neighbouring)
         if self is Asks.SOFTMAX:
             return FEATURES
-        if self is Asks.NOTHING and neighbouring is Neighbouring.ADD_REMOVE:
-            return "the gradient of every record has norm at most S_g"
-        sensitivity = "total gradients have l2-sensitivity S_g"
         if self is Asks.NOTHING:
-            return sensitivity
+            return bounded
         if self is Asks.SIZED_CONTRACTION:
-            size = "the gradient of every record has norm at most S_g"
-            return f"every record's loss is convex and (β − λ)-smooth, and a regulariser adds λθ to every step; {size}"
+            kind = "every record's loss is convex and (β − λ)-smooth, and a regulariser adds λθ to every step"
+            return f"{kind}; {bounded}"
         kind = "convex" if self is Asks.CONVEX else "λ-strongly convex"
-        return f"the loss of every record is β-smooth and {kind}; {sensitivity}"
+        return f"the loss of every record is β-smooth and {kind}; {bounded}"
 
 
 FEATURES = "features are clipped to norm L and a constant 1 is appended; labels are one-hot"
@@ -142,7 +160,9 @@ class Terms:
     neighbouring: Neighbouring
     released: Released
     asks: Asks
+    sensitivity: Sensitivity = Sensitivity.DIFFERING
 
     @property
     def words(self) -> tuple[str, ...]:
-        return self.asks.words(self.neighbouring), f"{self.released.words}; {self.neighbouring.words}"
+        asked = self.asks.words(self.neighbouring, self.sensitivity)
+        return asked, f"{self.released.words}; {self.neighbouring.words}"

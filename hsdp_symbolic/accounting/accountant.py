@@ -22,7 +22,7 @@ from .candidates import check_neighbouring, check_scheme
 from .conversion import admit_delta, admit_epsilon
 from .guarantee import Guarantee, bounds_for, delta, epsilon
 from .library import exact_rate, training_run
-from .run import ACTUAL, TrainingRun, admit_count, admit_divisor, admit_leftover, batches_in
+from .run import TrainingRun, admit_count, admit_divisor, admit_leftover, batches_in
 from .several import Part, Total, delta_of_all, epsilon_of_all
 
 if TYPE_CHECKING:
@@ -48,10 +48,10 @@ class HiddenStateAccountant:
     """Counts the steps of one training run and gives its certified ε.
 
     What holds for the whole run is given here: how batches are made (`scheme`), the dataset's size `n` and the
-    `batch_size` (for Poisson sampling the sample rate of the steps is enough), the clip norm (`max_grad_norm` or
-    `clip_norm`), what becomes of records that fill no batch (`leftover`, and then the `divisor`), and what hidden-state
-    bounds need besides: `learning_rate`, `weight_decay` and the `loss`, as for `training_run`. With `released=True`
-    every iterate may be seen, and composition alone is used.
+    `batch_size` (under Poisson sampling composition does without), the clip norm (`max_grad_norm` or `clip_norm`), what
+    becomes of records that fill no batch (`leftover`, and then the `divisor`), and what hidden-state bounds need
+    besides: `learning_rate`, `weight_decay` and the `loss`, as for `training_run`. With `released=True` every iterate
+    may be seen, and composition alone is used.
 
     >>> from hsdp_symbolic.accounting import logistic
     >>> accountant = HiddenStateAccountant(
@@ -61,7 +61,7 @@ class HiddenStateAccountant:
     >>> for _ in range(15 * 21):
     ...     accountant.step(noise_multiplier=8, sample_rate=1 / 21)
     >>> round(accountant.get_epsilon(delta=1e-5), 6)
-    1.048812
+    0.918539
     """
 
     history: list[tuple[object, object, int]]
@@ -278,12 +278,12 @@ class HiddenStateAccountant:
 
     def _run(self, noise_multiplier: object, sample_rate: object, steps: object) -> TrainingRun:
         facts = {name: value for name, value in self._facts.items() if value is not None}
-        if self.scheme is Scheme.POISSON:  # composition, which does not depend on a fixed divisor
-            divisor = facts.pop("divisor", None)
+        if self.scheme is Scheme.POISSON:  # of which the rate of the steps is what counts
+            divisor = admit_divisor(facts.pop("divisor", None))
             self._check_rate(sample_rate)
             rate = exact_rate(sample_rate)
             run = training_run(noise_multiplier=noise_multiplier, sample_rate=rate, steps=steps, **facts)
-            return replace(run, divisor=ACTUAL) if admit_divisor(divisor) == ACTUAL else run
+            return replace(run, divisor=divisor or self._batch_size, records=self._n)
         run = training_run(
             noise_multiplier=noise_multiplier, n=self._n, batch_size=self._batch_size, steps=steps, **facts
         )

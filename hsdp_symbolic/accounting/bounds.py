@@ -15,7 +15,7 @@ from ..setting import Setting
 from ..setting.letters import LETTERS
 from ..statement import Statement
 from .conversion import Goal
-from .effort import is_long, sketch
+from .effort import NORMAL, Effort, is_long, profile_width, sketch
 
 if TYPE_CHECKING:
     from ..setting.arrays import Array
@@ -102,6 +102,10 @@ class RenyiBound(Bound):
         ]
         return Enclosure(self.scale * max(each.lo for each in found), self.scale * max(each.hi for each in found))
 
+    def choices(self, alpha: Fraction) -> Mapping[str, Fraction]:
+        """The letters that are free to choose, as they are chosen at one order, for the last of the `places`."""
+        return self.statement.choices(self.setting, {"alpha": alpha, **self.places[-1]})
+
     def _chosen(self, alpha: Fraction, place: Mapping[str, int]) -> dict[str, object]:
         """The letters at one order, those that are free to choose among them."""
         known: dict[str, object] = {"alpha": alpha, **place}
@@ -153,7 +157,9 @@ class RenyiBound(Bound):
 
 @dataclass(frozen=True)
 class ProfileBound(Bound):
-    """δ for every ε at once."""
+    """δ for every ε at once; as close as the `effort` is worth."""
+
+    effort: Effort = NORMAL
 
     def best(self, goal: Goal) -> Best:
         """The certified ε at the δ given, or δ at the ε given; an error where the statement's hypotheses fail."""
@@ -171,13 +177,25 @@ class ProfileBound(Bound):
     def _at(self, goal: Goal, place: Mapping[str, int]) -> tuple[Enclosure, Mapping[str, Fraction]]:
         found = self.statement
         if goal.seeks == "epsilon":
+            rtol = profile_width(found, goal.given, self.effort)
             choices = found.choices(self.setting, place, delta=goal.given)
-            return found.epsilon(self.setting, goal.given, **place, **choices), choices  # type: ignore[arg-type]
+            value = found.epsilon(self.setting, goal.given, rtol=rtol, **place, **choices)  # type: ignore[arg-type]
+            return value, choices
         choices = found.choices(self.setting, place, epsilon=goal.given)
         return found.delta(self.setting, goal.given, **place, **choices), choices  # type: ignore[arg-type]
 
     def _any_choice(self) -> dict[str, Fraction]:
         return {name: Fraction(1) if LETTERS[name].integer else Fraction(1, 2) for name in free_letters(self.statement)}
+
+
+@dataclass(frozen=True)
+class GaussianBound(ProfileBound):
+    """The profile of N(0, 1) and N(μ, 1), which is that of many such together, their μ² added up."""
+
+    def cost(self) -> Enclosure:
+        """μ², bracketed; an error where the statement's hypotheses fail."""
+        found = [self.statement.enclose_at(self.setting, place) for place in self.places]
+        return Enclosure(max(each.lo for each in found), max(each.hi for each in found))
 
 
 def needs_hidden_state(found: Statement) -> bool:

@@ -11,12 +11,12 @@ from functools import cache
 
 from ..catalogue import labels, scheme_of, statement
 from ..errors import ArgumentError, MissingArgument, TooManySteps
-from ..meaning import OF_A_RUN, SCHEMES, Neighbouring, Released, Scheme
+from ..meaning import OF_A_RUN, SCHEMES, Neighbouring, Quantity, Released, Scheme
 from ..setting import Setting
 from ..setting.letters import LETTERS, PARAMETERS
 from ..standing import described, require_standing
 from ..statement import Statement
-from .bounds import Bound, ProfileBound, RenyiBound, free_letters, needs_hidden_state
+from .bounds import Bound, GaussianBound, ProfileBound, RenyiBound, free_letters, needs_hidden_state
 from .effort import NORMAL, Effort, certified_width, check_work
 
 MOST_BATCHES_TRIED = 1000
@@ -111,7 +111,8 @@ def apply(found: Statement, why: str, setting: Setting, steps: int | None, effor
     places = _places(found, setting, steps)
     if found.is_profile:
         assert scale == 1
-        return ProfileBound(found, setting, places, relation, why)
+        kind = GaussianBound if found.quantity is Quantity.GAUSSIAN else ProfileBound
+        return kind(found, setting, places, relation, why, effort)
     return RenyiBound(found, setting, places, relation, why, scale, certified_width(found, setting, effort))
 
 

@@ -83,6 +83,15 @@ def log_delta_program() -> Program:
     return compile_expression(log_delta())
 
 
+@cache
+def gaussian_program(seeks: Literal["epsilon", "delta"]) -> Program:
+    """ε or δ of N(0, 1) and N(μ, 1), compiled."""
+    from ..evaluate.program import compile_expression
+    from ..paper.conversion import gaussian_delta, gaussian_epsilon
+
+    return compile_expression(gaussian_epsilon() if seeks == "epsilon" else gaussian_delta())
+
+
 def _bracket(program: Program, R: Enclosure, atol: Fraction, **values: Fraction) -> tuple[Fraction, Fraction]:
     """Both ends of a conversion that increases with R."""
     ends = [enclose(program, {**values, "R": end}, atol=atol) for end in {R.lo, R.hi}]
@@ -156,6 +165,14 @@ class Goal:
         if self.seeks == "epsilon":
             return epsilon_at(R, order=order, delta=self.given, conversion=self.conversion)
         return delta_at(R, order=order, epsilon=self.given)
+
+    def of_gaussian(self, cost: Enclosure) -> Enclosure:
+        """The certified value for the profile of N(0, 1) and N(μ, 1), by the `cost` μ²; it rises with that."""
+        ends = [
+            enclose(gaussian_program(self.seeks), {"cost_1": end, self.knows: self.given}, atol=_ATOL)
+            for end in dict.fromkeys((cost.lo, cost.hi))
+        ]
+        return Enclosure(ends[0].lo, ends[-1].hi)
 
     def rest(self, order: Fraction) -> Fraction:
         """A lower bound on what the conversion to ε adds to R at one order (it may be negative)."""

@@ -23,7 +23,7 @@ LOOSE = Fraction(1, 4)
 
 @dataclass(frozen=True)
 class Effort:
-    """How many steps a dynamic programme, and how many terms a moment, may have.
+    """How many steps a dynamic programme, how many terms a moment and how many bits a probability may have.
 
     A programme of up to `close` steps is certified within `CLOSE` of its value, a longer one on the first grid: about
     as closely if it has a thousand steps, and within a few per cent if it has ten thousand.
@@ -33,15 +33,19 @@ class Effort:
     steps: int
     close: int
     terms: int
+    bits: int
+    """Privacy losses on a grid are followed down to a δ of 2^−bits."""
     everything: bool = False
     """Whether divergences that take long are computed although a profile holds."""
 
 
 CLOSE = Fraction(1, 1000)
+SMALL_BITS, NOT_SO_CLOSE = 30, Fraction(1, 100)
+"""At a δ of fewer than 2^−30, losses on a grid give ε within a hundredth, unless the effort is for everything."""
 EFFORTS = {
-    "quick": Effort("quick", 0, 0, 0),
-    "normal": Effort("normal", 12_000, 0, 4_000_000),
-    "thorough": Effort("thorough", 30_000, 30_000, 8_000_000, everything=True),
+    "quick": Effort("quick", 0, 0, 0, 40),
+    "normal": Effort("normal", 12_000, 0, 4_000_000, 70),
+    "thorough": Effort("thorough", 30_000, 30_000, 8_000_000, 200, everything=True),
 }
 """They take about a second; ten or twenty seconds; minutes."""
 NORMAL = EFFORTS["normal"]
@@ -91,6 +95,21 @@ def check_work(found: Statement, setting: Setting, effort: Effort) -> None:
         stronger = next((name for name, each in EFFORTS.items() if work <= getattr(each, budget)), None)
         remedy = f"use effort {stronger!r}" if stronger else f"evaluate {found.label} by itself, or take fewer steps"
         raise TooMuchWork(effort, work, getattr(effort, budget), long.kind.unit, remedy)
+
+
+def profile_width(found: Statement, delta: Fraction, effort: Effort) -> Fraction | None:
+    """The relative width to certify ε at `delta` to, for a profile; None for the default of the statement.
+
+    An error where that takes longer than the effort asked for: each bit of δ is one of every mass on the grid.
+    """
+    if not any(node.solves for node in found.functions):
+        return None
+    bits = delta.denominator.bit_length() - delta.numerator.bit_length()
+    if bits > effort.bits:
+        stronger = next((name for name, each in EFFORTS.items() if bits <= each.bits), None)
+        remedy = f"use effort {stronger!r}" if stronger else "give a larger delta"
+        raise TooMuchWork(effort, bits, effort.bits, "bits for every probability", remedy)
+    return NOT_SO_CLOSE if bits > SMALL_BITS and not effort.everything else None
 
 
 def certified_width(found: Statement, setting: Setting, effort: Effort) -> Fraction | None:

@@ -60,12 +60,13 @@ class Guarantee:
     """(ε, δ)-differential privacy of a run, certified.
 
     The number asked for (`epsilon`, or `delta`) is never below the true value of the bound used; `lower` is the lower
-    end of its enclosure. The two differ by rounding only, or by the grid that privacy losses are computed on (below
-    1e-3 of ε). `order` is the Rényi order, None for a profile, which needs none; `choices` are the letters that the
-    bound leaves free, as they were chosen: any choice is valid. `minimum`, if asked for, is a certified lower bound on
-    what any order could have given with this bound. `update` says why the update of the run meets what the bound asks
-    for, `assumed_by_you` what of that is the user's own word. Where composition is used, `note` says why, and `helps`
-    what would make a hidden-state bound apply, if that is known.
+    end of its enclosure. The two differ by rounding only, or by the grid that privacy losses are computed on: below
+    1e-3 of ε, or 1e-2 where δ is less than 1e-9 and the effort is not "thorough". `order` is the Rényi order, None for
+    a profile, which needs none; `choices` are the letters that the bound leaves free, as they were chosen: any choice
+    is valid. `minimum`, if asked for, is a certified lower bound on what any order could have given with this bound.
+    `update` says why the update of the run meets what the bound asks for, `assumed_by_you` what of that is the user's
+    own word. Where composition is used, `note` says why, and `helps` what would make a hidden-state bound apply, if
+    that is known.
     """
 
     epsilon: float
@@ -320,6 +321,8 @@ def certified(
                 held.append((bound, best(bound, goal, orders, near=least.order, beats=to_beat)))
         except Loses as loss:
             refused.append(Considered(bound.label, "loses", None, loss.order, f"{goal.seeks} {loss}"))
+        except TooMuchWork as error:
+            refused.append(Considered(bound.label, "skipped", None, None, str(error)))
         except HsdpError as error:
             refused.append(Considered(bound.label, "does not apply", None, None, str(error)))
     ticker.clear()
@@ -445,6 +448,8 @@ def _assumptions(chosen: Bound, candidates: Candidates) -> tuple[str, ...]:
     elif candidates.scheme.goes_through_epochs:
         passes = setting["K"] if run.steps is None else -(-run.steps // run.batches())
         found.append(f"no more than {passes} passes through the records are begun")
+    if candidates.scheme is Scheme.POISSON:
+        found.append("every record is in a batch by a draw of its own: none is left out because a batch is large")
     if candidates.scheme.draws_afresh and run.steps is None and run.has_leftover():
         found.append(f"b does not divide n, and an epoch is ⌊n/b⌋ = {run.batches()} steps")
     if candidates.scheme is Scheme.FULL_BATCH and "b" in setting and setting["b"] != setting["n"]:

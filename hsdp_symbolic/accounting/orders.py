@@ -7,7 +7,7 @@ Every order gives a valid guarantee, so the search may be as careless as it like
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol
 
@@ -72,6 +72,8 @@ class DivergenceByOrder(Protocol):
 
     def enclose(self, alpha: Fraction, /) -> Enclosure: ...
 
+    def choices(self, alpha: Fraction, /) -> Mapping[str, Fraction]: ...
+
     def numeric(self, alphas: Array, /) -> Array: ...
 
 
@@ -109,7 +111,8 @@ def best(
         return _certified(bound, goal, found)
     finite = [order for order in orders if isinstance(order, Fraction)]
     if not finite:  # the divergence of order ∞ of a Gaussian mechanism is infinite
-        return Best(None if goal.seeks == "epsilon" else Enclosure(Fraction(1), Fraction(1)), math.inf)
+        nothing = None if goal.seeks == "epsilon" else Enclosure(Fraction(1), Fraction(1))
+        return Best(nothing, math.inf, bound.choices(Fraction(2)))
     found = _by_float(bound, goal, finite)
     _check_promise(bound, goal, found[0], beats)
     return _certified(bound, goal, found)
@@ -132,9 +135,10 @@ def _without_order(bound: DivergenceByOrder, goal: Goal) -> Best | None:
     if not bound.same_laws and (goal.seeks == "delta" or 0 < goal.given < 1):
         return None
     bound.enclose(Fraction(2))  # for its hypotheses
+    choices = bound.choices(Fraction(2))
     if bound.same_laws or goal.given == 1:
-        return Best(Enclosure(Fraction(0), Fraction(0)), None)
-    return Best(None, math.inf)
+        return Best(Enclosure(Fraction(0), Fraction(0)), None, choices)
+    return Best(None, math.inf, choices)
 
 
 def _certified(bound: DivergenceByOrder, goal: Goal, orders: Sequence[Fraction]) -> Best:
@@ -142,7 +146,7 @@ def _certified(bound: DivergenceByOrder, goal: Goal, orders: Sequence[Fraction])
     refused: HsdpError | None = None
     for order in orders:
         try:
-            return Best(goal.at(bound.enclose(order), order), order)
+            return Best(goal.at(bound.enclose(order), order), order, bound.choices(order))
         except HsdpError as error:
             refused = refused or error
     assert refused is not None

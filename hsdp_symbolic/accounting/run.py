@@ -227,9 +227,14 @@ def _poisson(run: TrainingRun) -> Covered:
         size += size // rate < run.records
         noise = setting["sigma2"] * (setting["b"] / size) ** 2
         setting = setting.replace(n=size // rate, b=size, sigma_squared=noise)
+        exact = setting["n"] == run.records and size == rate * run.records
         words = (
-            f"{run.records} records, drawn at rate {float(rate):.6g}, are accounted for as {setting['n']} at "
-            f"{size}/{setting['n']}",
+            ()
+            if exact
+            else (
+                f"{run.records} records, drawn at rate {float(rate):.6g}, are accounted for as {setting['n']} at "
+                f"{size}/{setting['n']}",
+            )
         )
     load = setting["b"] / run.divisor if isinstance(run.divisor, int) else Fraction(1)
     return Covered(run, run.update.footing(setting, load), words, uncovered, run.setting)

@@ -8,7 +8,7 @@ What composes is whole runs, each of which releases its last iterate; the steps 
 ...     weight_decay="0.01", loss=logistic(feature_norm=1),
 ... )
 >>> round(HiddenStatePrivacyAccountant().compose(event).get_epsilon(1e-5), 6)
-1.048812
+0.918539
 """
 
 from __future__ import annotations
@@ -28,9 +28,14 @@ from ..accounting.library import training_run
 from ..accounting.run import TrainingRun, admit_count, admit_leftover
 from ..accounting.several import Part, delta_of_all, epsilon_of_all
 from ..errors import ArgumentError
+from ..meaning import Neighbouring
 from ..setting.gate import to_fraction
 
-RELATION = "replace_one"
+RELATIONS = {
+    NeighboringRelation.REPLACE_ONE: Neighbouring.REPLACE_ONE,
+    NeighboringRelation.ADD_OR_REMOVE_ONE: Neighbouring.ADD_REMOVE,
+}
+"""dp-accounting's relations and ours."""
 
 
 class Scheme(enum.Enum):
@@ -76,7 +81,8 @@ class HiddenStateDpEvent(dp_event.DpEvent):
         if self.leftover is not None:
             object.__setattr__(self, "leftover", admit_leftover(self.leftover))
         run = self.run()
-        bounds_for(run, self.scheme.value, RELATION, lambda _: "only the facts of the run are looked at")
+        relation = Neighbouring.REPLACE_ONE  # which every scheme has a statement for
+        bounds_for(run, self.scheme.value, relation, lambda _: "only the facts of the run are looked at")
         if self.scheme is Scheme.FULL_BATCH and run.setting["b"] != run.setting["n"]:
             raise ArgumentError(
                 "batch_size", self.batch_size, f"a full batch holds all n = {self.n} records", "give batch_size = n"
@@ -89,19 +95,27 @@ class HiddenStateDpEvent(dp_event.DpEvent):
 
 
 class HiddenStatePrivacyAccountant(PrivacyAccountant):
-    """Composes `HiddenStateDpEvent`s, under replacement of one record; certified, never below the bound used."""
+    """Composes `HiddenStateDpEvent`s; certified, never below the bound used.
+
+    Neighbouring datasets differ in one record, replaced; or, if all runs draw their batches by Poisson sampling, in one
+    record added or removed (`NeighboringRelation.ADD_OR_REMOVE_ONE`).
+    """
 
     def __init__(self, neighboring_relation: NeighboringRelation = NeighboringRelation.REPLACE_ONE) -> None:
-        if neighboring_relation is not NeighboringRelation.REPLACE_ONE:
+        if neighboring_relation not in RELATIONS:
             raise ArgumentError(
                 "neighboring_relation",
                 neighboring_relation,
-                "hidden-state bounds are for datasets that differ in one record, replaced",
-                "use NeighboringRelation.REPLACE_ONE",
+                "hidden-state bounds are for datasets that differ in one record, replaced, or added or removed",
+                "use NeighboringRelation.REPLACE_ONE or, for Poisson sampling, ADD_OR_REMOVE_ONE",
             )
         super().__init__(neighboring_relation)
         self._counts: dict[HiddenStateDpEvent, int] = {}
         self._non_private = False
+
+    @property
+    def _relation(self) -> Neighbouring:
+        return RELATIONS[self.neighboring_relation]
 
     def _maybe_compose(
         self, event: dp_event.DpEvent, count: int, do_compose: bool
@@ -117,6 +131,13 @@ class HiddenStatePrivacyAccountant(PrivacyAccountant):
             case dp_event.ComposedDpEvent():
                 found = (self._maybe_compose(each, count, do_compose) for each in event.events)
                 return next((error for error in found if error is not None), None)
+            case HiddenStateDpEvent() if (
+                self._relation is Neighbouring.ADD_REMOVE and event.scheme is not Scheme.POISSON
+            ):
+                return PrivacyAccountant.CompositionErrorDetails(
+                    invalid_event=event,
+                    error_message="batches of a fixed size know no record added or removed: use REPLACE_ONE",
+                )
             case HiddenStateDpEvent():
                 if do_compose and count:
                     self._counts[event] = self._counts.get(event, 0) + admit_count("count", count)
@@ -139,11 +160,11 @@ class HiddenStatePrivacyAccountant(PrivacyAccountant):
             return math.inf
         if not self._counts:
             return 0.0
-        return epsilon_of_all(self._parts(), delta=probability, neighbouring=RELATION).epsilon
+        return epsilon_of_all(self._parts(), delta=probability, neighbouring=self._relation).epsilon
 
     def get_delta(self, target_epsilon: float) -> float:
         """The certified δ of everything composed so far, at `target_epsilon`."""
         loss = admit_epsilon("target_epsilon", target_epsilon)
         if self._non_private:
             return 1.0
-        return delta_of_all(self._parts(), epsilon=loss, neighbouring=RELATION).delta if self._counts else 0.0
+        return delta_of_all(self._parts(), epsilon=loss, neighbouring=self._relation).delta if self._counts else 0.0

@@ -138,13 +138,11 @@ def is_even(loader: LoaderObserver) -> bool:
 
 def _reasons(loader: LoaderObserver, optimizer: OptimizerObserver, loss: Update | None) -> Iterator[str]:
     """Why hidden-state bounds do not cover the run; composition does in all these cases."""
-    if loader.order is Order.POISSON:
-        yield "batches were drawn by Poisson sampling, which hidden-state bounds do not cover"
-        return
     if not len(optimizer):
         return
     yield from _about_updates(optimizer)
-    yield from _about_passes(loader)
+    if loader.order is not Order.POISSON:  # which draws every batch afresh: a pass is nothing to it
+        yield from _about_passes(loader)
     if optimizer.uneven_samples:
         yield "gradients of other records were computed than steps have used"
     (norm, *others) = optimizer.values("max_grad_norm")

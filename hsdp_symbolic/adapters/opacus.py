@@ -148,7 +148,11 @@ class HiddenStateEngine(PrivacyEngine):
         loader, optimizer = self._seen()
         least = optimizer.least_noise
         if seen.scheme is Scheme.POISSON:
-            return training_run(noise_multiplier=least, sample_rate=loader.true_rate, steps=seen.steps)
+            drawn = {"noise_multiplier": least, "sample_rate": loader.true_rate, "steps": seen.steps}
+            if seen.reasons:
+                return replace(training_run(**drawn), update=Clipped(because="; ".join(seen.reasons)))
+            run = training_run(**drawn, **self._update(seen))
+            return replace(run, records=seen.n, divisor=seen.divisors[0])
         size = seen.n if seen.scheme is Scheme.FULL_BATCH else step_size(loader)
         facts: dict[str, Any] = {"noise_multiplier": least, "n": seen.n, "batch_size": size, "epochs": seen.passes}
         if seen.reasons:  # composition: a record is used at most once in a pass, whatever the batches
@@ -157,14 +161,16 @@ class HiddenStateEngine(PrivacyEngine):
         if seen.n % size:
             used = sum(loader.trained[0].steps)
             facts["leftover"] = Leftover.PARTIAL if used == seen.n else Leftover.DROPPED
-        return training_run(
-            **facts,
-            max_grad_norm=seen.max_grad_norms[0],
-            learning_rate=seen.learning_rates[0],
-            weight_decay=seen.weight_decays[0],
-            loss=widened(self._loss, self._layer),
-            divisor=seen.divisors[0],
-        )
+        return training_run(**facts, **self._update(seen), divisor=seen.divisors[0])
+
+    def _update(self, seen: Observed) -> dict[str, Any]:
+        """What every step did, if all did the same."""
+        return {
+            "max_grad_norm": seen.max_grad_norms[0],
+            "learning_rate": seen.learning_rates[0],
+            "weight_decay": seen.weight_decays[0],
+            "loss": widened(self._loss, self._layer),
+        }
 
     def _seen(self) -> tuple[LoaderObserver, OptimizerObserver]:
         if self._loader is None or self._optimizer is None:

@@ -19,7 +19,7 @@ DEFAULT_RTOL = Fraction(1, 10**12)
 _LARGEST = Fraction(2) ** 1000
 _QUICK = 8
 """Evaluations after which the bracket is halved from time to time, should secants make no progress."""
-_MOST_ROUGHLY = 1e9
+_MOST_ROUGHLY = 1e18
 """How large an ε is looked for in doubles."""
 
 Profile = Callable[[Fraction], Enclosure]

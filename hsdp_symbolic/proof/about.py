@@ -10,7 +10,7 @@ from sympy.core.relational import Relational
 from .. import symbols
 from ..display import undisplay
 from ..functions.interface import BoundFunction
-from ..meaning import OF_A_RUN, Asks, Quantity, Released, Scheme, Terms
+from ..meaning import OF_A_RUN, Asks, Quantity, Released, Scheme, Sensitivity, Terms
 from .facts import all_facts
 from .kernel import (
     Refused,
@@ -123,7 +123,8 @@ def terms_of(theorem: Theorem) -> Terms | None:
     if run is None or found.quantity not in _OF_A_RUN or found.relation == "=":
         return None
     released = Released.EVERY if isinstance(theorem.proposition.pair_bounded, Every) else Released.LAST
-    return Terms(run.neighbours, released, _asks(theorem.hypotheses))
+    bounded = (each.sensitivity for each in theorem.hypotheses if each.sensitivity is not None)
+    return Terms(run.neighbours, released, _asks(theorem.hypotheses), next(bounded, Sensitivity.DIFFERING))
 
 
 def _asks(hypotheses: Sequence[Proposition]) -> Asks:

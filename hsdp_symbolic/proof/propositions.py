@@ -15,7 +15,7 @@ from typing import ClassVar, Self
 from sympy import Basic, Eq, Expr, Float, Ge, Gt, I, Integral, Lambda, Le, Lt, Or, S, Symbol, srepr
 from sympy.core.relational import Relational
 
-from ..meaning import Asks, Neighbouring, Quantity, Scheme
+from ..meaning import Asks, Neighbouring, Quantity, Scheme, Sensitivity
 
 Format = Callable[[Expr], str]
 """How an expression is written: as text, or as LaTeX."""
@@ -402,6 +402,8 @@ class Proposition(Term):
     """Whether bounds on runs may assume it: what data, losses and update maps are; nothing that bounds a run."""
     asks: ClassVar[Asks | None] = None
     """What it asks of an update, as a hypothesis, if that is more than Lipschitz or convex."""
+    sensitivity: ClassVar[Sensitivity | None] = None
+    """Whose gradients it bounds, as a hypothesis, if not only those of the records in which datasets differ."""
 
     @property
     def value(self) -> Expr:

@@ -13,7 +13,7 @@ from sympy import Expr, Integer, S
 from ...functions.poisson_profile import PoissonProfile
 from ...functions.sampled_divergence import SampledDivergence
 from ...functions.sampled_profile import SampledProfile
-from ...meaning import Neighbouring
+from ...meaning import Neighbouring, Sensitivity
 from ...symbols import cost_1, distance, epsilon_1, noise_1, order, rate, start, steps
 from ..kernel import Fact
 from ..propositions import (
@@ -78,6 +78,7 @@ class LeftOutApart(Proposition):
     descent: Descent | Anything
     distance: Expr
     assumable = True
+    sensitivity = Sensitivity.LEFT_OUT
     words = "to leave any record out of a batch changes its update map by at most {distance}"
 
 

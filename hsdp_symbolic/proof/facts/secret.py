@@ -20,7 +20,7 @@ from ...functions.poisson_window_divergence import PoissonWindowDivergence
 from ...functions.poisson_window_profile import PoissonWindowProfile
 from ...functions.window_divergence import WindowDivergence
 from ...functions.window_profile import WindowProfile
-from ...meaning import Neighbouring
+from ...meaning import Neighbouring, Sensitivity
 from ...symbols import (
     cost_1,
     cost_2,
@@ -77,6 +77,7 @@ class AnyApart(Proposition):
     descent: Descent | Anything
     distance: Expr
     assumable = True
+    sensitivity = Sensitivity.ANY_TWO
     words = "to exchange one record of a batch for any other changes its update map by at most {distance}"
 
 
