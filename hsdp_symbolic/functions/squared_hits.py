@@ -54,7 +54,7 @@ class _Squared:
             10**6
         )
         low = math.ceil(math.sqrt(2 * self.digits) / step) + 1
-        high = self._last(float(step))
+        high, peak = self._last(float(step))
         total: Any = over.ball(Fraction(0))
         for k in range(-low, high + 1):
             x = k * step
@@ -65,7 +65,7 @@ class _Squared:
         grown = over.add(engine.exp(over.mul(two_pi, strip / step)), Fraction(-1))
         fraction = over.error(over.mul(Fraction(2), engine.exp(over.ball(strip**2 / 2)), engine.inverse(grown)))
         # The whole rule A lies within the fraction of the integral I: A/(1 + fraction) ≤ I ≤ A/(1 − fraction).
-        left = over.error(over.add(self._outside(step, low), *self._beyond(step, high)))
+        left = over.error(over.add(self._outside(step, low), *self._beyond(step, high, peak)))
         whole = engine.add(scaled, engine.interval(Fraction(0), left))
         around = engine.interval(1 / (1 + fraction), 1 / (1 - fraction))
         return engine.log(engine.mul(whole, around))
@@ -152,12 +152,17 @@ class _Squared:
             found.append(over.ball(over.mul(Fraction(1, n), total)))
         return found
 
-    def _last(self, step: float) -> int:
-        """The last node that matters, about."""
+    def _last(self, step: float) -> tuple[int, float]:
+        """The last node that matters, about, and the logarithm of the largest value."""
         end = self._end()
         g = np.arange(0, end + step, step)
-        logs = cumulant_in_doubles(float(self.rate), float(self.factor), self.count, self.size * g) - g**2 / 2
-        return int(np.flatnonzero(logs > logs.max() - self.digits - 3)[-1]) + 2
+        logs = self._roughly(g) - g**2 / 2
+        peak = float(logs.max())
+        return int(np.flatnonzero(logs > peak - self.digits - 3)[-1]) + 2, peak
+
+    def _roughly(self, g: Array) -> Array:
+        """K(sg), in doubles."""
+        return cumulant_in_doubles(float(self.rate), float(self.factor), self.count, self.size * g)
 
     def _end(self) -> float:
         """From here on a bound by the largest z does."""
@@ -175,12 +180,12 @@ class _Squared:
         kept = over.add(Fraction(1), over.mul(Fraction(-1), engine.exp(over.ball(-start * step))))
         return over.mul(step, engine.exp(over.ball(-(start**2) / 2)), engine.inverse(kept))
 
-    def _beyond(self, step: Fraction, high: int) -> Iterator[Any]:
+    def _beyond(self, step: Fraction, high: int, peak: float) -> Iterator[Any]:
         """Bounds on what nodes above high·step can have, stretch by stretch."""
         over, engine = self.over, self.engine
         place, end = (high + 1) * step, Fraction(math.ceil(self._end() / float(step))) * step
         while place < end:
-            after = min(end, place * Fraction(9, 8))
+            after = min(end, place + self._stretch(place, step, peak))
             most = engine.exp(self._above(over.mul(after, self.slope)))
             yield engine.mul(most, self._gaussian_rest(step, place))
             place = after
@@ -194,6 +199,16 @@ class _Squared:
             place = shift + 1
         moved = engine.exp(over.ball(shift**2 / 2))
         yield engine.mul(moved, self._gaussian_rest(step, place - shift))
+
+    def _stretch(self, place: Fraction, step: Fraction, peak: float) -> Fraction:
+        """How far one bound may serve beyond a node without mattering: about, and at least one step."""
+        length = place / 8
+        while length > step:
+            after = self._roughly(np.array([float(place + length)]))[0]
+            if after - float(place) ** 2 / 2 <= peak - self.digits + 2:
+                break
+            length /= 2
+        return max(length, step)
 
     def _above(self, x: Any) -> Any:
         """Not below K(x), x > 0, from few terms: log(1 + p(e^y − 1)) ≤ 1.3·p·y for y ≤ 1/2."""
