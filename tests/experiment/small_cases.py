@@ -234,7 +234,7 @@ def labels(shape: Shape) -> tuple[str | None, str | None]:
     """The statements that bound δ and the Rényi divergence of such a run; None where there is none."""
     seen = shape.window == shape.steps  # no hit is revealed: composition
     if shape.scheme in DRAWN_AFRESH and seen:
-        divergence = "mironov2019" if shape.scheme == "poisson" else f"composition:{shape.scheme}"
+        divergence = "mironov2019" if shape.scheme == "poisson" else f"seen:{shape.scheme}"
         return f"profile:composition:{shape.scheme}", divergence
     if not 0 < shape.factor < 1:
         return None, None
