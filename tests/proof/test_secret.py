@@ -22,7 +22,8 @@ from hsdp_symbolic.proof.facts.secret import (
 )
 from hsdp_symbolic.proof.kernel import Refused, Theorem, apply, assume, combine
 from hsdp_symbolic.proof.propositions import Apart, AtMost, Lipschitz
-from hsdp_symbolic.sharper.secret import DRAWN, PARTS, REACH, drawn_profile, some_weight
+from hsdp_symbolic.sharper.secret import drawn_profile
+from hsdp_symbolic.sharper.secret_steps import DRAWN, PARTS, REACH, some_weight
 from hsdp_symbolic.symbols import (
     b,
     cost_2,
