@@ -290,7 +290,7 @@ class BoundFunction(Function):
         raise UnsupportedNode(f"no LaTeX for the function {type(self).__name__}; give it a method `tex`")
 
     def tex_note(self, printer: Printer) -> str:
-        """LaTeX for a word of warning beside a formula that contains it."""
+        """LaTeX for words of warning or explanation beside a formula that contains it; there may be several lines."""
         return ""
 
 

@@ -7,7 +7,10 @@ from typing import ClassVar
 from .interface import Printer
 from .loss_profiles import written
 from .sampled_losses import Pair
+from .sampled_notes import profile_note
 from .sampled_profile import SampledProfile
+
+NAME = r"\delta_{\mathrm{P}}"
 
 
 class PoissonProfile(SampledProfile):
@@ -19,4 +22,7 @@ class PoissonProfile(SampledProfile):
     pairs: ClassVar[tuple[Pair, ...]] = (Pair.REMOVE, Pair.ADD)
 
     def tex(self, printer: Printer) -> str:
-        return written(printer, r"\delta_{\mathrm{P}}", self.args)
+        return written(printer, NAME, self.args)
+
+    def tex_note(self, printer: Printer) -> str:
+        return profile_note(NAME, "P")

@@ -16,10 +16,13 @@ from ..errors import ArgumentError, OutsideDoubleRange, TooManySteps
 from ..setting.arrays import Array
 from .interface import Balls, OfNumbers, Printer, Rules, Trend
 from .loss_profiles import check_sampled, written
+from .sampled_notes import divergence_note
 
 PANEL = Fraction(1, 2)
 """Half of the length of a panel, at most."""
 MOST_PANELS = 20_000
+
+NAME = r"\mathrm{R}_{\mathrm{C}}"
 
 
 class SampledDivergence(OfNumbers):
@@ -70,7 +73,10 @@ class SampledDivergence(OfNumbers):
         return rules.joint(self.args)
 
     def tex(self, printer: Printer) -> str:
-        return written(printer, r"\mathrm{R}_{\mathrm{C}}", self.args)
+        return written(printer, NAME, self.args)
+
+    def tex_note(self, printer: Printer) -> str:
+        return divergence_note(NAME, "C")
 
 
 def check_order(order: Fraction) -> None:

@@ -14,6 +14,9 @@ from .interface import Balls, OfNumbers, Printer, Rules, Trend, agree, flip
 from .loss_profiles import Repeated, Run, check_count, check_sampled, deltas, epsilons, written
 from .loss_sketch import NO_LOSS, Sketched, sketch_over, sketch_repeated
 from .sampled_losses import Pair
+from .sampled_notes import profile_note
+
+NAME = r"\delta_{\mathrm{C}}"
 
 
 class SampledProfile(OfNumbers):
@@ -88,4 +91,7 @@ class SampledProfile(OfNumbers):
         return agree([rate, cost, steps, flip(epsilon)])
 
     def tex(self, printer: Printer) -> str:
-        return written(printer, r"\delta_{\mathrm{C}}", self.args)
+        return written(printer, NAME, self.args)
+
+    def tex_note(self, printer: Printer) -> str:
+        return profile_note(NAME, "C")

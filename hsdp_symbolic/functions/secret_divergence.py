@@ -16,10 +16,13 @@ from .expected import Expected
 from .interface import Balls, BoundFunction, OfNumbers, Printer, Rules, Trend
 from .loss_profiles import check_sampled, check_secret, written
 from .sampled_divergence import check_order, log_moment, log_moment_in_doubles
+from .sampled_notes import secret_divergence_note
 from .secret_losses import BLOCKS, Secret
 from .secret_search import least_place
 from .squared_hits import log_squared_moment, log_squared_moment_in_doubles
 from .window_divergence import WindowDivergence
+
+NAME = r"\mathrm{R}_{\mathrm{C}}^{\mathrm{secret}}"
 
 
 class SecretDivergence(OfNumbers):
@@ -132,4 +135,7 @@ class SecretDivergence(OfNumbers):
         return rules.joint([rate, cost, steps, order])
 
     def tex(self, printer: Printer) -> str:
-        return written(printer, r"\mathrm{R}_{\mathrm{C}}^{\mathrm{secret}}", self.args)
+        return written(printer, NAME, self.args)
+
+    def tex_note(self, printer: Printer) -> str:
+        return secret_divergence_note(NAME, "C")

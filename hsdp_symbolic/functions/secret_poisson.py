@@ -8,7 +8,10 @@ from .interface import BoundFunction, Printer
 from .loss_profiles import written
 from .poisson_window_profile import PoissonWindowProfile
 from .sampled_losses import Pair
+from .sampled_notes import secret_profile_note
 from .secret_profile import SecretProfile
+
+NAME = r"\delta_{\mathrm{P}}^{\mathrm{secret}}"
 
 
 class SecretPoisson(SecretProfile):
@@ -18,4 +21,7 @@ class SecretPoisson(SecretProfile):
     _window: ClassVar[type[BoundFunction]] = PoissonWindowProfile
 
     def tex(self, printer: Printer) -> str:
-        return written(printer, r"\delta_{\mathrm{P}}^{\mathrm{secret}}", self.args)
+        return written(printer, NAME, self.args)
+
+    def tex_note(self, printer: Printer) -> str:
+        return secret_profile_note(NAME, "P")

@@ -9,7 +9,10 @@ from .interface import Balls, BoundFunction, Printer
 from .loss_profiles import written
 from .poisson_window_divergence import PoissonWindowDivergence
 from .sampled_gaussian import SampledGaussian
+from .sampled_notes import secret_divergence_note
 from .secret_divergence import SecretDivergence
+
+NAME = r"\mathrm{R}_{\mathrm{P}}^{\mathrm{secret}}"
 
 
 class SecretPoissonDivergence(SecretDivergence):
@@ -32,4 +35,7 @@ class SecretPoissonDivergence(SecretDivergence):
         return float(SampledGaussian.array(rate, cost / 2, 1 + beta))
 
     def tex(self, printer: Printer) -> str:
-        return written(printer, r"\mathrm{R}_{\mathrm{P}}^{\mathrm{secret}}", self.args)
+        return written(printer, NAME, self.args)
+
+    def tex_note(self, printer: Printer) -> str:
+        return secret_divergence_note(NAME, "P")

@@ -16,9 +16,12 @@ from .interface import Balls, BoundFunction, OfNumbers, Printer, Rules, Trend, a
 from .loss_profiles import Hidden, Run, check_sampled, check_secret, deltas, epsilons, written
 from .loss_sketch import NO_LOSS, Sketched, sketch_over, sketch_secret
 from .sampled_losses import Pair
+from .sampled_notes import secret_profile_note
 from .secret_losses import Secret
 from .secret_search import best_window
 from .window_profile import WindowProfile
+
+NAME = r"\delta_{\mathrm{C}}^{\mathrm{secret}}"
 
 
 class SecretProfile(OfNumbers):
@@ -120,4 +123,7 @@ class SecretProfile(OfNumbers):
         return agree([*map(rules.of, (rate, cost, steps)), flip(rules.of(epsilon))])
 
     def tex(self, printer: Printer) -> str:
-        return written(printer, r"\delta_{\mathrm{C}}^{\mathrm{secret}}", self.args)
+        return written(printer, NAME, self.args)
+
+    def tex_note(self, printer: Printer) -> str:
+        return secret_profile_note(NAME, "C")

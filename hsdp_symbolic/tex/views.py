@@ -81,7 +81,7 @@ def _equations(statement: Printable, printer: PaperPrinter) -> list[tuple[str, s
 
 def _notes(statement: Printable, printer: PaperPrinter) -> list[str]:
     notes = [node.tex_note(printer) for node in sorted(statement.shown.atoms(BoundFunction), key=str)]
-    return list(dict.fromkeys(filter(None, notes)))
+    return [line for note in dict.fromkeys(filter(None, notes)) for line in note.split("\n")]
 
 
 def statement_rows(statement: Printable, printer: PaperPrinter, value: str = "") -> tuple[str, ...]:

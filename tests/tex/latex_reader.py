@@ -421,7 +421,8 @@ _FUNCTIONS = [
 ]
 """How functions are written, and their values; the longer name first where one begins another."""
 _CHANCE = tokens(r"\mathrm{P}(\mathrm{Bin}(")
-_REMARKS = (r"\quad \text{where}\ \delta_{\mathrm{G}}", r"\quad \text{where}\ \varepsilon_{\mathrm{G}}")
+_REMARKS = (r"\quad \text{where}\ ", r"\quad \qquad ")
+"""How lines begin that say in words what `_FUNCTIONS` are."""
 
 
 class Book:
