@@ -1,7 +1,7 @@
 """`calibrate`: the parameter that just meets a target (ε, δ).
 
 Guarantee: the certified ε at the answer never exceeds the target, and for continuous parameters is within 1e-6 of it,
-or within the width of its enclosure where it is computed on a grid (1e-3 of it).
+or within 1e-3 of it, relatively, where it is computed on a grid.
 That no smaller noise (larger K, smaller λ) would do rests on the proved trends of the bounds where `monotone` is true;
 where it is not (batch sizes change n/b, and some trends are unknown), the answer is the best among the values scanned.
 """
@@ -28,6 +28,8 @@ from .update import Unclipped
 
 TOLERANCE = 1e-6
 """How far below the target the certified ε may stay, for continuous parameters; relative to a target below 1."""
+ON_A_GRID = 1e-3
+"""The same, relatively, where ε is computed on a grid and its enclosure is no narrower."""
 SOLVABLE = ("noise_multiplier", "sigma", "K", "b", "lam")
 _WIDEST = 300.0
 """Noise is sought between 10^−300 and 10^300."""
@@ -160,7 +162,8 @@ class _Problem:
 
     def close(self, found: Guarantee) -> bool:
         slack = float(self.target) - found.epsilon
-        return 0 <= slack <= max(TOLERANCE * min(1.0, float(self.target)) / 2, found.epsilon - found.lower)
+        grid = min(found.epsilon - found.lower, ON_A_GRID * found.epsilon)
+        return 0 <= slack <= max(TOLERANCE * min(1.0, float(self.target)) / 2, grid)
 
     def answer(self, value: Fraction | int, found: Guarantee, *, monotone: bool, every: bool = False) -> Calibration:
         assert self.meets(found)

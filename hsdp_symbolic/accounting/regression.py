@@ -66,7 +66,7 @@ def logistic_privacy(
     >>> run = dict(n=1000, feature_norm=1, clip_norm=1, learning_rate="0.1", batch_size=50, epochs=20, delta="1e-5")
     >>> found = logistic_privacy(classes=2, noise_multiplier=8, lam="0.5", **run)
     >>> found.guarantee.bound, found.guarantee.epsilon < found.composition.epsilon
-    ('shift:shuffle', True)
+    ('profile:shuffle', True)
     >>> print(logistic_privacy(classes=3, noise_multiplier=8, lam="0.1", **run).guarantee.note)
     gradients are clipped, and with 3 classes clipping may make the update expand
     """

@@ -51,7 +51,7 @@ class TestOneRun:
         found = accountant(40 * BATCHES)
         assert found.get_epsilon(1e-5) == expected.epsilon
         assert found.get_delta(1) == delta(figure_run, epsilon=1, scheme="shuffle").delta
-        assert found.guarantee(1e-5).bound == "shift:shuffle"
+        assert found.guarantee(1e-5).bound == "profile:shuffle"
 
     def test_a_wrong_sensitivity_would_show(self, figure_run):
         wrong = epsilon(figure_run.replace(S_g=2), delta="1e-5", scheme="shuffle")
@@ -83,17 +83,19 @@ class TestOneRun:
         assert found.epsilon >= whole
 
     def test_within_an_epoch_a_bound_for_any_number_of_steps_still_holds(self):
-        """The limit for batches drawn anew at every step does not ask where an epoch ends."""
-        found = accountant(BATCHES + 7, scheme="without_replacement").guarantee(1e-5)
-        assert found.bound == "thm:amp_samp_wo_replacement:limit"
-        assert "composition" not in found.note
-        longer = accountant(40 * BATCHES, scheme="without_replacement").get_epsilon(1e-5)
-        assert found.epsilon >= longer
+        """What holds for batches drawn anew at every step does not ask where an epoch ends."""
+        steps = 4 * BATCHES + 7
+        found = accountant(steps, scheme="without_replacement").guarantee(1e-5)
+        assert found.bound == "profile:without_replacement"
+        assert found.note == ""
+        whole = [accountant(epochs * BATCHES, scheme="without_replacement").get_epsilon(1e-5) for epochs in (4, 5)]
+        assert whole[0] * (1 - 1e-3) <= found.epsilon <= whole[1] * (1 + 1e-3)
+        assert found.epsilon < accountant(steps, scheme="without_replacement", released=True).get_epsilon(1e-5)
 
     def test_released_uses_composition_only(self):
         steps = 40 * BATCHES
         found = accountant(steps, released=True).guarantee(1e-5)
-        assert found.bound == "composition:fixed"
+        assert found.bound == "gdp:composition:fixed"
         assert found.epsilon > accountant(steps).get_epsilon(1e-5)
         assert {each.label for each in found.considered if each.verdict == "does not apply"} >= {"shift:shuffle"}
 
@@ -109,7 +111,24 @@ class TestOneRun:
         made.history = [(1.1, 1 / 3, 30)]
         run = training_run(noise_multiplier="1.1", sample_rate=Fraction(1, 3), steps=30)
         assert made.get_epsilon(1e-5) == epsilon(run, delta=1e-5, scheme="poisson").epsilon
+        assert "nothing is known of the clipped loss" in made.guarantee(1e-5).note
         assert training_run(noise_multiplier="1.1", sample_rate=1 / 3, steps=30) == run  # not 0.3333333333333333
+
+    def test_poisson_sampling_has_a_hidden_state_bound_where_the_records_are_counted(self):
+        facts = FACTS | {"scheme": "poisson"}
+        made = HiddenStateAccountant(**facts)
+        made.history = [(NOISE, 1 / BATCHES, 40 * BATCHES)]
+        found = made.guarantee(1e-5)
+        assert (found.bound, found.neighbouring) == ("profile:poisson", "add_remove")
+        told = {name: value for name, value in facts.items() if name != "scheme"}
+        run = training_run(noise_multiplier=NOISE, epochs=40, **told)
+        assert found.epsilon == epsilon(run, delta=1e-5, scheme="poisson").epsilon
+        assert any("a draw of its own" in each for each in found.assumptions)
+        uncounted = {name: value for name, value in facts.items() if name not in ("n", "batch_size")}
+        bare = HiddenStateAccountant(**uncounted)
+        bare.history = made.history
+        assert bare.get_epsilon(1e-5) > 2 * found.epsilon
+        assert "the number of records is not given" in bare.guarantee(1e-5).note
 
     def test_full_batch_is_one_step_an_epoch(self):
         facts = {name: value for name, value in FACTS.items() if name != "batch_size"} | {"scheme": "full_batch"}
@@ -121,11 +140,11 @@ class TestOneRun:
         assert made.get_epsilon(1e-5) == epsilon(run, delta=1e-5, scheme="full_batch").epsilon
 
     def test_a_full_batch_of_fewer_records_is_refused(self):
-        """Noise scaled for batches of 50 beside the sensitivity of a mean over 1000 would report 0.2 for 35."""
+        """Noise scaled for batches of 50 beside the sensitivity of a mean over 1000 would report 0.2 for 33."""
         run = {"noise_multiplier": 8, "n": 1000, "steps": 400}
         with pytest.raises(ArgumentError, match="a full batch holds all n = 1000"):
             epsilon(training_run(**run, batch_size=50), delta=1e-5, scheme="full_batch")
-        assert epsilon(training_run(**run, batch_size=1000), delta=1e-5, scheme="full_batch").epsilon > 35
+        assert epsilon(training_run(**run, batch_size=1000), delta=1e-5, scheme="full_batch").epsilon > 33
 
 
 class TestRefusals:
@@ -287,7 +306,8 @@ class TestSeveralRuns:
         found = epsilon_of_all([Part(figure_run, "shuffle")], delta="1e-5")
         expected = epsilon(figure_run, delta="1e-5", scheme="shuffle")
         assert found.epsilon == pytest.approx(expected.epsilon, rel=1e-9)
-        assert found.bounds == ("shift:shuffle",)
+        assert found.bounds == ("profile:shuffle",)
+        assert found.order is None
 
     def test_divergences_add_at_one_order(self, figure_run):
         """Certified at a given order: twice the divergence, not twice ε."""
@@ -302,6 +322,25 @@ class TestSeveralRuns:
         assert found.epsilon == pytest.approx(expected, rel=1e-12)
         assert found.lower <= expected
         assert found.bounds == ("shift:shuffle", "composition:full_batch")
+
+    def test_gaussians_add_their_squares(self, figure_run):
+        """Runs in a fixed order are G(μ) each, and together G(√Σμ²), by an independent inversion of its profile."""
+        from mpmath import exp, findroot, mpf, ncdf, sqrt, workdps
+
+        from hsdp_symbolic import statement
+
+        other = figure_run.replace(sigma=3)
+        parts = [Part(figure_run, "fixed", 2), Part(other, "full_batch", 3)]
+        found = epsilon_of_all(parts, delta="1e-5")
+        assert (found.bounds, found.order) == (("gdp:cyclic", "gdp:gd"), None)
+        with workdps(40):
+            squares = [statement("gdp:cyclic").mu(figure_run, j0=24).hi ** 2, statement("gdp:gd").mu(other).hi ** 2]
+            mu = sqrt(sum(n * mpf(x.numerator) / x.denominator for n, x in zip((2, 3), squares, strict=True)))
+            profile = lambda e: ncdf(mu / 2 - e / mu) - exp(e) * ncdf(-mu / 2 - e / mu)  # noqa: E731
+            expected = findroot(lambda e: profile(e) - mpf(10) ** -5, found.epsilon)
+            assert abs(found.epsilon - expected) <= 1e-12 * expected
+        assert delta_of_all(parts, epsilon=found.epsilon).delta == pytest.approx(1e-5, rel=1e-9)
+        assert found.epsilon < epsilon_of_all(parts, delta="1e-5", orders=range(2, 200)).epsilon
 
     def test_composition_adds_up_to_composition(self):
         """Poisson steps with the same parameters, split at random, cost what they cost together."""

@@ -20,7 +20,7 @@ from hsdp_symbolic.accounting import (
 NAN = math.nan
 
 
-def draw_target(rng, records):
+def draw_target(rng, records, schemes):
     """A run without its noise, and a target."""
 
     def log_uniform(low, high):
@@ -30,42 +30,48 @@ def draw_target(rng, records):
     size = rng.choice([1, 2, n // 25, n // 7])
     run = {"n": n, "batch_size": size, "epochs": rng.randint(1, 60), "learning_rate": "0.05", "weight_decay": "0.5"}
     run |= {"loss": scalar(feature_norm=1, curvature="3.5", bias=False), "max_grad_norm": 1, "leftover": "dropped"}
-    scheme = rng.choice(["fixed", "shuffle", "reshuffle", "full_batch", "poisson"])
+    scheme = rng.choice(schemes)
     if scheme == "full_batch":
         run["batch_size"] = n
     target = Fraction(f"{log_uniform(0.01, 20):.6g}")
     return run, scheme, target, Fraction(f"{log_uniform(1e-12, 1e-2):.3g}")
 
 
-def check_calibrations(count, seed, records):
+QUICK = ["fixed", "shuffle", "reshuffle", "full_batch"]
+
+
+def check_calibrations(count, seed, records, schemes):
     rng = random.Random(seed)
     for number in range(count):
-        run, scheme, target, probability = draw_target(rng, records)
+        run, scheme, target, probability = draw_target(rng, records, schemes)
         options = {"delta": probability, "scheme": scheme, "effort": "normal" if number % 10 == 0 else "quick"}
         found = calibrate(target_epsilon=target, **options, **run)
         again = epsilon(training_run(noise_multiplier=float(found.value), **run), **options)
         assert again.epsilon == found.guarantee.epsilon  # what is printed is what was certified
         assert again.epsilon <= target
-        assert float(target) - again.epsilon <= 1e-6 * min(1, target)
-        less = epsilon(training_run(noise_multiplier=found.value * Fraction(999, 1000), **run), **options)
+        grid = min(again.epsilon - again.lower, 1e-3 * again.epsilon)  # of privacy losses, if there is one
+        assert float(target) - again.epsilon <= max(1e-6 * min(1, target), grid)
+        a_little = Fraction(1, 1000) if grid < 1e-6 * again.epsilon else Fraction(1, 50)
+        less = epsilon(training_run(noise_multiplier=found.value * (1 - a_little), **run), **options)
         assert less.epsilon > target
 
 
 @pytest.mark.parametrize(
-    ("count", "seed", "records"),
+    ("count", "seed", "records", "schemes"),
     [
-        (12, 3, (50, 1000, 60000)),
-        pytest.param(100, 5, (50, 1000), marks=pytest.mark.slow),
-        pytest.param(1000, 4, (50, 1000), marks=pytest.mark.nightly),
+        (12, 3, (50, 1000, 60000), QUICK),
+        pytest.param(100, 5, (50, 1000), QUICK, marks=pytest.mark.slow),
+        pytest.param(4, 6, (50, 60000), ["poisson"], marks=pytest.mark.slow),
+        pytest.param(1000, 4, (50, 1000), [*QUICK, "poisson", "without_replacement"], marks=pytest.mark.nightly),
     ],
-    ids=["few", "many", "very many"],
+    ids=["few", "many", "sampled", "very many"],
 )
-def test_calibrated_noise_never_misses(count, seed, records):
-    check_calibrations(count, seed, records)
+def test_calibrated_noise_never_misses(count, seed, records, schemes):
+    check_calibrations(count, seed, records, schemes)
 
 
 def test_calibrating_epochs(figure_run):
-    run = {"noise_multiplier": 2, "sample_rate": "0.01"}
+    run = {"noise_multiplier": 2, "sample_rate": "0.1"}
     found = calibrate(target_epsilon=1, delta="1e-5", scheme="poisson", solve_for="K", **run)
     assert found.guarantee.epsilon <= 1
     assert epsilon(training_run(epochs=found.value + 1, **run), delta="1e-5", scheme="poisson").epsilon > 1
@@ -89,11 +95,11 @@ def test_calibrating_convexity(figure_run, only):
 
 
 def test_calibrating_the_batch_size():
-    run = {"noise_multiplier": "1.1", "n": 100, "epochs": 3}
+    run = {"noise_multiplier": "1.1", "n": 40, "epochs": 3}
     found = calibrate(target_epsilon=3, delta="1e-5", scheme="poisson", solve_for="b", **run)
     assert found.guarantee.epsilon <= 3
     assert not found.monotone
-    for size in range(found.value + 1, 101):
+    for size in range(found.value + 1, 41):
         assert epsilon(training_run(batch_size=size, **run), delta="1e-5", scheme="poisson").epsilon > 3
     with pytest.raises(Unreachable):
         calibrate(target_epsilon="1e-4", delta="1e-5", scheme="poisson", solve_for="b", **run)

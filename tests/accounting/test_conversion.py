@@ -81,11 +81,14 @@ def test_composition_is_never_below_the_exact_gaussian_mechanism(noise, epochs):
         mu = 2 * mpmath.sqrt(epochs) / mpmath.mpf(noise)  # replacing a record: sensitivity 2C
         for probability in ("1e-2", "1e-5", "1e-12"):
             found = epsilon(run, delta=probability, scheme="full_batch")
-            assert found.bound == "composition:full_batch"
+            assert found.bound == "gdp:composition:full_batch"
             assert gaussian_delta(mu, mpmath.mpf(found.epsilon)) <= mpmath.mpf(probability)
-            assert gaussian_delta(mu, mpmath.mpf(found.epsilon) / 2) > mpmath.mpf(probability)  # and not far above
+            assert gaussian_delta(mu, mpmath.mpf(found.epsilon) * (1 - 1e-11)) > mpmath.mpf(probability)  # it is exact
             back = delta(run, epsilon=found.epsilon, scheme="full_batch")
-            assert gaussian_delta(mu, mpmath.mpf(found.epsilon)) <= back.delta <= float(probability) * (1 + 1e-6)
+            assert gaussian_delta(mu, mpmath.mpf(found.epsilon)) <= back.delta <= float(probability) * (1 + 1e-15)
+            by_order = epsilon(run, delta=probability, scheme="full_batch", orders=range(2, 100))
+            assert by_order.bound == "composition:full_batch"
+            assert by_order.epsilon > found.epsilon
 
 
 @pytest.mark.smoke
@@ -93,7 +96,8 @@ def test_mironovs_form_is_larger(figure_run):
     best = epsilon(figure_run, delta="1e-5", scheme="shuffle")
     simple = epsilon(figure_run, delta="1e-5", scheme="shuffle", conversion="mironov2017")
     assert best.epsilon < simple.epsilon < 2 * best.epsilon
-    at = {"order": best.order, "delta": "1e-5"}
+    assert simple.bound == "shift:shuffle"  # a conversion is of divergences: no profile is used
+    at = {"order": simple.order, "delta": "1e-5"}
     assert epsilon_at("0.1", conversion="mironov2017", **at).hi > epsilon_at("0.1", **at).hi
 
 

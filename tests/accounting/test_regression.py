@@ -51,8 +51,8 @@ class TestConstants:
         assert logistic_privacy(**RUN).guarantee.epsilon > 1.01 * under
 
     def test_it_is_the_corollary(self):
-        """cor:logistic, which speaks of the noise multiplier, at the order used."""
-        found = logistic_privacy(**RUN).guarantee
+        """cor:logistic, which speaks of the noise multiplier, at one order."""
+        found = logistic_privacy(**RUN, orders=[12]).guarantee
         corollary = statement("cor:logistic").enclose(
             Setting(n=1000, b=50, K=20, eta="0.25", lam="0.1", S_g=1),
             alpha=found.order,
@@ -106,12 +106,18 @@ class TestConstants:
         assert seen(statement("thm:naive_RDP_baseline"))  # the test can fail
 
     def test_composition_needs_no_constants(self):
-        found = logistic_privacy(**BITES, scheme="poisson")  # which no hidden-state statement covers
+        found = logistic_privacy(**BITES, scheme="poisson", neighbouring="replace_one")
         assert "no hidden-state statement covers poisson" in found.case
         assert found.guarantee.epsilon == found.composition.epsilon
         assert not found.guarantee.hidden_state
 
-    @pytest.mark.parametrize("scheme", ["shuffle", "reshuffle", "without_replacement"])
+    def test_poisson_sampling_has_a_hidden_state_bound(self):
+        found = logistic_privacy(**RUN | {"learning_rate": "0.1"}, scheme="poisson")
+        assert found.guarantee.bound == "profile:poisson"
+        assert found.guarantee.epsilon < found.composition.epsilon
+        assert found.composition.bound == "profile:composition:poisson"
+
+    @pytest.mark.parametrize("scheme", ["shuffle", "reshuffle", "without_replacement", "poisson"])
     def test_a_hidden_state_statement_needs_them(self, scheme):
         found = logistic_privacy(**BITES, scheme=scheme).guarantee
         assert not found.hidden_state
@@ -125,7 +131,7 @@ class TestConstants:
 
     def test_a_step_too_long_leaves_composition(self):
         found = logistic_privacy(**(RUN | {"learning_rate": 2}))
-        assert found.guarantee.bound == "composition:fixed"
+        assert found.guarantee.bound == "gdp:composition:fixed"
         reasons = {each.label: each.reason for each in found.guarantee.considered}
         assert "eta" in reasons["thm:shuffle"]
 
@@ -178,7 +184,7 @@ class TestRefusals:
     def test_three_classes_with_a_clip_that_bites(self):
         found = logistic_privacy(**BITES).guarantee
         assert "with 3 classes" in found.note
-        assert found.bound == "composition:fixed"
+        assert found.bound == "gdp:composition:fixed"
 
     def test_each_remedy_it_names_is_enough(self):
         helps = logistic_privacy(**BITES).guarantee.helps

@@ -98,7 +98,22 @@ class TestDpAccounting:
         import dp_accounting as dp
 
         with pytest.raises(ArgumentError, match="REPLACE_ONE"):
-            adapter.HiddenStatePrivacyAccountant(dp.NeighboringRelation.ADD_OR_REMOVE_ONE)
+            adapter.HiddenStatePrivacyAccountant(dp.NeighboringRelation.REPLACE_SPECIAL)
+
+    def test_a_record_added_or_removed_under_poisson_sampling(self, adapter, event):
+        import attr
+        import dp_accounting as dp
+
+        made = adapter.HiddenStatePrivacyAccountant(dp.NeighboringRelation.ADD_OR_REMOVE_ONE)
+        assert not made.supports(event)
+        with pytest.raises(dp.UnsupportedEventError, match="know no record added or removed"):
+            made.compose(event)
+        drawn = attr.evolve(event, scheme="poisson")
+        expected = epsilon(drawn.run(), delta=1e-5, scheme="poisson")
+        assert expected.bound == "profile:poisson"
+        assert made.compose(drawn).get_epsilon(1e-5) == expected.epsilon
+        replaced = adapter.HiddenStatePrivacyAccountant().compose(drawn).get_epsilon(1e-5)
+        assert replaced > 2 * expected.epsilon
 
     @pytest.mark.parametrize(
         "bad",

@@ -83,7 +83,7 @@ def test_calibrate_on_the_command_line(capsys, only):
     found = json.loads(out)
     assert code == 0
     assert {"noise_multiplier", "epsilon", "bound"} <= found.keys()
-    assert 1 - 1e-6 <= found["epsilon"] <= 1
+    assert 1 - 1e-3 <= found["epsilon"] <= 1  # privacy losses are on a grid
     code, out, _ = cli(capsys, "epsilon", *run, "--noise-multiplier", repr(found["noise_multiplier"]), "--json")
     assert json.loads(out)["epsilon"] == found["epsilon"]
     letters = [option for option in FIGURE if not option.startswith("--K")]
