@@ -17,7 +17,7 @@ from sympy import Symbol
 
 from ..errors import UnsupportedNode
 from ..setting.letters import LETTERS
-from ..symbols import ABBREVIATIONS, TEX, sigma, sigma2
+from ..symbols import ABBREVIATIONS, TEX, T, share, sigma, sigma2, window
 from .printable import Printable
 from .printer import PaperPrinter
 from .views import statement_rows
@@ -38,7 +38,9 @@ def _letter_macro(symbol: Symbol) -> str:
 
 _LETTERS = {symbol: _letter_macro(symbol) for symbol in TEX if symbol.name in LETTERS}
 _SHORT = {symbol: _letter_macro(symbol) for symbol in ABBREVIATIONS if symbol != sigma2}
-_BY_TEXT = {TEX[symbol]: name for symbol, name in reversed(_LETTERS.items())}
+_ONLY_SYMBOLS = {T, window, share}
+"""Letters whose text means something else where no symbol stands for it: a transpose, a measure, a function."""
+_BY_TEXT = {TEX[symbol]: name for symbol, name in reversed(_LETTERS.items()) if symbol not in _ONLY_SYMBOLS}
 _TOKEN = re.compile(r"\\[A-Za-z]+|(?<![A-Za-z])[A-Za-z](?![A-Za-z])")
 
 

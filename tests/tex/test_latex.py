@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from sympy import Float, sin
 
-from hsdp_symbolic import labels, statement, symbols
+from hsdp_symbolic import labels, statement, statements, symbols
 from hsdp_symbolic.cli import main
 from hsdp_symbolic.display import Display, Dot, FirstEpoch, Plus, times, undisplay
 from hsdp_symbolic.errors import UnsupportedNode
@@ -97,6 +97,13 @@ class TestMacros:
         names = [macro_name(label) for label in labels()]
         assert len(set(names)) == len(names)
         assert all(re.fullmatch(r"\\hsdp[A-Za-z]+", name) for name in names)
+
+    def test_another_letter_for_a_share_of_noise_changes_no_other_formula(self):
+        """T, ν and g are letters of some statements; in others they are a transpose, a measure, a function."""
+        for found in statements():
+            for name in ("T", "window", "share"):
+                told = rf"\hsdpVar{name}}}" in macros([found]).partition("% " + found.label)[2]
+                assert told == (getattr(symbols, name) in found.expr.free_symbols), found.label
 
     def test_two_labels_with_one_name_are_refused(self):
         theorem = statement("thm:shuffle")
