@@ -253,8 +253,8 @@ def convolved(engine: Engine, left: Sequence[int], right: Sequence[int], bits: i
 
         first = fmpz_poly(left)
         product = first * (first if right is left else fmpz_poly(right))
-        product = -((-product) // (1 << bits)) if up else product // (1 << bits)
-        found = [int(x) for x in product.coeffs()]
+        # One by one: where flint divides polynomials, a coefficient smaller than the divisor gives 0, be it negative.
+        found = [rounded(int(x), bits, up=up) for x in product.coeffs()]
         require_nearest()
     else:
         widest = max(left).bit_length() + max(right).bit_length() + min(len(left), len(right)).bit_length()

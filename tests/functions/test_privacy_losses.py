@@ -174,7 +174,10 @@ class TestMasses:
     def test_convolution_is_exact_but_for_one_rounding(self):
         rng = random.Random(1)
         for _ in range(40):
-            left, right = ([rng.choice((0, rng.getrandbits(70))) for _ in range(rng.randint(1, 9))] for _ in range(2))
+            left, right = (
+                [rng.choice((0, 1, rng.getrandbits(15), rng.getrandbits(70))) for _ in range(rng.randint(1, 9))]
+                for _ in range(2)
+            )
             exact = [0] * (len(left) + len(right) - 1)
             for k, x in enumerate(left):
                 for j, y in enumerate(right):
@@ -301,6 +304,11 @@ def check_step(rng, pair, engine="arb"):
         assert high - low <= 12 * fineness**2 * min(1, 3 * size) + mpf(2) ** -44, (rate, cost, deviations)
 
 
+def check_steps(seeds, pair):
+    for seed in seeds:
+        check_step(random.Random(seed), pair)
+
+
 def check_two_steps(rng, pair):
     rate, cost = Fraction(rng.uniform(0.02, 0.9)), Fraction(10 ** rng.uniform(-2.5, 0.3))
     scale = scale_of(bits=70, tail=46, coarsen=rng.choice((0.0, 0.02)))
@@ -322,15 +330,13 @@ def check_two_steps(rng, pair):
 class TestSteps:
     @pytest.mark.parametrize("pair", Pair)
     def test_one_step(self, pair):
-        for seed in range(5):
-            check_step(random.Random(seed), pair)
+        check_steps(range(5), pair)
         check_step(random.Random(9), pair, "mpmath")
 
     @pytest.mark.slow
     @pytest.mark.parametrize("pair", Pair)
     def test_one_step_often(self, pair):
-        for seed in range(50, 110):
-            check_step(random.Random(seed), pair)
+        check_steps(range(50, 110), pair)
 
     @pytest.mark.parametrize("pair", Pair)
     def test_two_steps(self, pair):
@@ -358,9 +364,16 @@ class TestSteps:
     def test_wrong_values_are_noticed(self, monkeypatch):
         """Values rounded down, lines too high, and one direction in place of the other."""
         value, lines, whole = Step.value, Step.lines, sampled_losses.from_values
-        lower = lambda self, grid, place: value(self, grid, place) * (1 - Fraction(1, 10**6)) // 1  # noqa: E731
-        higher = lambda self, grid, place: tuple(x + (1 << grid.scale.fine - 20) for x in lines(self, grid, place))  # noqa: E731
-        other = lambda pair, *given, above: whole(Pair.REMOVE, *given, above=above)  # noqa: E731
+
+        def lower(step, grid, place):
+            return value(step, grid, place) * 999_999 // 10**6
+
+        def higher(step, grid, place):
+            return tuple(x + (1 << grid.scale.fine - 20) for x in lines(step, grid, place))
+
+        def other(pair, *given, above):
+            return whole(Pair.REMOVE, *given, above=above)
+
         for owner, name, changed in (
             (Step, "value", lower),
             (Step, "lines", higher),
@@ -369,8 +382,7 @@ class TestSteps:
             with monkeypatch.context() as patch:
                 patch.setattr(owner, name, changed)
                 with pytest.raises(AssertionError):
-                    for seed in range(3):
-                        check_step(random.Random(seed), Pair.ADD)
+                    check_steps(range(3), Pair.ADD)
 
     def test_rounding_to_a_side(self):
         assert [rounded(x, 3, up=True) for x in (-9, -8, 7, 8, 9)] == [-1, -1, 1, 1, 2]
