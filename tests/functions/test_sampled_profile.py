@@ -83,7 +83,7 @@ def check_random(profile, steps, seeds, engine="arb"):
 class TestAgainstReferences:
     @pytest.mark.parametrize("steps", [1, 2])
     def test_few_steps(self, profile, steps):
-        check_random(profile, steps, range(6 if steps == 1 else 1))
+        check_random(profile, steps, range(4 if steps == 1 else 1))
 
     @pytest.mark.slow
     @pytest.mark.parametrize("steps", [1, 2])
@@ -164,7 +164,7 @@ class TestDirections:
 
     def test_without_replacement_is_never_below_either(self):
         """One pair dominates both directions, at every number of steps."""
-        for steps in (1, 2, 20):
+        for steps in (1, 20):
             given = Fraction(1, 10), Fraction(1, 4), Fraction(steps)
             for epsilon in (Fraction(-1, 10), Fraction(0), Fraction(1, 5)):
                 both, either = (
