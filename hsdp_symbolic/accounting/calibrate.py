@@ -90,7 +90,7 @@ def calibrate(
 
     >>> found = calibrate(target_epsilon=1, delta="1e-5", scheme="poisson", sample_rate="0.01", steps=1000)
     >>> round(float(found.value), 5), found.guarantee.epsilon <= 1
-    (1.51306, True)
+    (1.41525, True)
     """
     target = admit_epsilon("target_epsilon", target_epsilon)
     if not SMALLEST_TARGET <= target <= 1 / SMALLEST_TARGET:

@@ -18,11 +18,14 @@ from hsdp_symbolic.accounting import (
     scalar,
     training_run,
 )
+from hsdp_symbolic.accounting.bounds import RenyiBound, needs_hidden_state
 from hsdp_symbolic.accounting.candidates import SCHEMES, _places, check_neighbouring, covering, statements_of
 from hsdp_symbolic.accounting.conversion import Goal
-from hsdp_symbolic.accounting.guarantee import bounds_for
+from hsdp_symbolic.accounting.effort import NORMAL, takes_long
+from hsdp_symbolic.accounting.guarantee import bounds_for, certified
 from hsdp_symbolic.accounting.orders import minimum, objective
 from hsdp_symbolic.catalogue import scheme_of
+from hsdp_symbolic.proof.facts.secret import AnyApart
 from tests import skips
 from tests.accounting.test_conversion import formula
 
@@ -46,6 +49,11 @@ def paper_run(figure_run, scheme):
     return run
 
 
+def on_a_grid(found):
+    """Whether the bound used is computed on a grid, of privacy losses or of a dynamic programme."""
+    return any(node.on_a_grid for node in statement(found.bound).functions)
+
+
 # Choosing a bound
 
 
@@ -57,30 +65,56 @@ def test_the_smallest_of_all_applicable_bounds_is_chosen(figure_run, scheme):
     assert {entry.label for entry in found.considered} == {s.label for s, _ in covering(scheme, relation)}
     values = [entry.value for entry in found.considered if entry.value is not None]
     assert found.epsilon == min(values)
-    width = 1e-3 if found.bound.startswith("control") else 1e-15
+    assert found.bound in (f"profile:{scheme}", "gdp:cyclic", "gdp:gd", "profile:composition:poisson")
+    width = 1e-3 if on_a_grid(found) else 1e-11
     assert found.lower <= found.epsilon <= found.lower * (1 + width)
     assert all(entry.reason for entry in found.considered)
     assert all(each.margin >= 0 for each in found.hypotheses)
     assert found.hypotheses
     assert found.assumptions
+    used = next(each for each in bounds_for(run, scheme).bounds if each.label == found.bound)
+    at = {**used.places[-1], **found.choices}
+    assert used.statement.delta(used.setting, Fraction(found.epsilon), **at).lo <= Fraction(1, 10**5)
+    assert used.statement.delta(used.setting, Fraction(found.epsilon) * Fraction(99, 100), **at).hi > Fraction(1, 10**5)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_the_smallest_of_the_divergences_where_orders_are_asked_for(figure_run, scheme):
+    run = paper_run(figure_run, scheme)
+    found = epsilon(run, delta="1e-5", scheme=scheme, orders=range(8, 64, 2))
+    assert found.epsilon == min(entry.value for entry in found.considered if entry.value is not None)
     bound = next(each for each in bounds_for(run, scheme).bounds if each.label == found.bound)
     with mpmath.workdps(40):
         R = bound.enclose(found.order)
         assert formula(R.lo, found.order, Fraction(1, 10**5)) <= found.epsilon * (1 + mpmath.mpf(10) ** -25)
+    profiles = [entry for entry in found.considered if entry.label.startswith(("profile:", "gdp:"))]
+    assert all(entry.value is None for entry in profiles)
+    assert any("a Rényi order or conversion was asked for" in entry.reason for entry in profiles)
 
 
 @pytest.mark.smoke
 def test_what_is_hidden_and_what_is_not(figure_run):
     results = {scheme: epsilon(paper_run(figure_run, scheme), delta="1e-5", scheme=scheme) for scheme in SCHEMES}
-    assert results["shuffle"].epsilon < 0.3179
+    assert results["shuffle"].epsilon < 0.261157
     assert results["shuffle"].hidden_state
     assert "last iterate" in " ".join(results["shuffle"].assumptions)
     assert results["shuffle"].note == ""
-    assert not results["poisson"].hidden_state
-    assert "no hidden-state statement covers poisson" in results["poisson"].note
+    assert not results["poisson"].hidden_state  # nothing is said of the loss that is clipped
+    assert "nothing is known of the clipped loss" in results["poisson"].note
     assert results["poisson"].neighbouring == "add_remove"
     assert {result.neighbouring for name, result in results.items() if name != "poisson"} == {"replace_one"}
-    assert results["full_batch"].bound.startswith("composition") != results["full_batch"].hidden_state
+    assert (":composition:" in results["full_batch"].bound) != results["full_batch"].hidden_state
+
+
+@pytest.mark.parametrize("scheme", ["without_replacement", "shuffle"])
+def test_whose_gradients_the_sensitivity_bounds_is_said(figure_run, scheme):
+    """A record drawn at random takes the place of any other, so every pair counts: a typed hypothesis says so."""
+    for refuse in (None, lambda found: "hidden" if needs_hidden_state(found) else ""):
+        found = epsilon(figure_run, delta="1e-5", scheme=scheme, refuse=refuse)
+        assumed = {type(each) for each in statement(found.bound).theorem.hypotheses}
+        said = " ".join(found.assumptions)
+        assert (AnyApart in assumed) == ("the gradients of any two records" in said) == (scheme != "shuffle")
+        assert ("l2-sensitivity S_g" in said) == (scheme == "shuffle")
 
 
 def test_a_statement_outside_its_hypotheses_says_so(figure_run):
@@ -90,7 +124,7 @@ def test_a_statement_outside_its_hypotheses_says_so(figure_run):
     assert found.bound != "thm:shuffle"
     bare = Setting(**{k: v for k, v in figure_run.exact_strings().items() if k not in ("lam", "beta")})
     found = epsilon(bare, delta="1e-5", scheme="shuffle")
-    assert found.bound == "composition:fixed"
+    assert found.bound == "gdp:composition:fixed"
     assert any("needs it (strong convexity" in entry.reason for entry in found.considered)
 
 
@@ -98,7 +132,7 @@ def test_no_lemma_and_no_law_is_taken_for_a_bound_of_a_run():
     for scheme in SCHEMES:
         for found in statements_of(scheme):
             assert found.scheme == scheme_of(found.label) == scheme
-            assert not found.label.startswith(("lem:", "prop:", "conversion:", "exact:", "eqn:"))
+            assert not found.label.startswith(("lem:", "prop:", "conversion:", "exact:", "gdp:exact:", "eqn:"))
     bounded = {found.label for scheme in SCHEMES for found in statements_of(scheme)}
     assert {"thm:shuffle", "composition:fixed", "mironov2019", "control:reshuffle"} <= bounded
 
@@ -108,10 +142,11 @@ def test_the_worst_batch_is_the_worst(figure_run, n):
     run = figure_run.replace(n=n)
     for found in statements_of("fixed"):
         if "j0" in found.needs:
-            places = _places(found, run)
+            places = _places(found, run, None)
             assert len(places) <= 2
-            every = [found.enclose(run, alpha=15, j0=j0).hi for j0 in range(n // 2)]
-            assert max(found.enclose(run, alpha=15, **place).hi for place in places) == max(every)
+            order = {"alpha": 15} if "alpha" in found.needs else {}
+            every = [found.enclose(run, **order, j0=j0).hi for j0 in range(n // 2)]
+            assert max(found.enclose(run, **order, **place).hi for place in places) == max(every)
             assert min(every) < max(every)
 
 
@@ -127,8 +162,9 @@ def test_composition_is_above_the_exact_law(figure_run):
 def test_poisson_under_replacement(figure_run):
     run = paper_run(figure_run, "poisson")
     found = epsilon(run, delta="1e-5", scheme="poisson", neighbouring="replace_one")
-    assert found.bound == "composition:without_replacement"
+    assert found.bound == "profile:composition:poisson_replace"
     assert found.epsilon > epsilon(run, delta="1e-5", scheme="poisson").epsilon
+    assert "the gradient of every record has norm" not in " ".join(found.assumptions)  # it is clipped: nothing to say
 
 
 # The order
@@ -147,18 +183,20 @@ PROGRAMMES = ("reshuffle", "without_replacement")
 )
 def test_no_order_on_a_fine_grid_does_better(figure_run, scheme, probability):
     run = paper_run(figure_run, scheme)
-    found = epsilon(run, delta=probability, scheme=scheme)
-    bound = next(each for each in bounds_for(run, scheme).bounds if each.label == found.bound)
     goal = Goal("epsilon", Fraction(probability))
-    if not bound.sketched:
+    divergences = [each for each in bounds_for(run, scheme).bounds if isinstance(each, RenyiBound)]
+    certified_ones, _ = certified(divergences, goal, None, NORMAL)
+    bound, found = min(certified_ones, key=lambda pair: pair[1].upper)
+    if not bound.sketched and not takes_long(bound.statement):
         values = objective(bound, goal, 1 + np.geomspace(1e-3, 1e5, 700))
-        assert found.epsilon <= values.min() * (1 + 1e-7)
+        assert found.upper <= values.min() * (1 + 1e-7)
         return
-    values = objective(bound, goal, 1 + np.geomspace(1e-3, 1e5, 700))  # a sketch, over a wide range the coarsest
-    assert found.epsilon <= values.min() * 1.05
+    if bound.sketched:
+        values = objective(bound, goal, 1 + np.geomspace(1e-3, 1e5, 700))  # a sketch, over a wide range the coarsest
+        assert found.upper <= values.min() * 1.05
     for factor in ("0.9", "0.98", "1.02", "1.1"):
         order = 1 + (found.order - 1) * Fraction(factor)
-        assert goal.at(bound.enclose(order), order).upper() > found.epsilon
+        assert goal.at(bound.enclose(order), order).upper() > found.upper * (1 - 1e-5)
 
 
 @pytest.mark.parametrize(
@@ -178,14 +216,17 @@ def test_the_certified_minimum_refuses_what_it_cannot_prove(figure_run):
     with pytest.raises(HsdpError, match="holds for some orders only"):
         minimum(bounds["thm:amp_samp_wo_replacement:limit"], goal)
     with pytest.raises(HsdpError, match="0 < delta < 1"):
-        epsilon(figure_run, delta=1, scheme="shuffle", certify_minimum=True)
+        epsilon(figure_run, delta=1, scheme="shuffle", orders=[8], certify_minimum=True)
+    by_profile = epsilon(figure_run, delta="1e-5", scheme="shuffle", certify_minimum=True)
+    assert by_profile.minimum == by_profile.lower  # a profile gives one number, whatever the order
 
 
 def test_given_orders(figure_run):
-    free = epsilon(figure_run, delta="1e-5", scheme="shuffle")
+    profile = epsilon(figure_run, delta="1e-5", scheme="shuffle")
+    free = epsilon(figure_run, delta="1e-5", scheme="shuffle", orders=[Fraction(k, 10) for k in range(300, 400)])
     found = epsilon(figure_run, delta="1e-5", scheme="shuffle", orders=[2, 34, 64, math.inf, "35.5"])
     assert found.order == 34
-    assert free.epsilon <= found.epsilon < free.epsilon * 1.01
+    assert profile.epsilon < free.epsilon <= found.epsilon < free.epsilon * 1.01
     alone = epsilon(figure_run, delta="1e-5", scheme="shuffle", orders=[math.inf])
     assert alone.epsilon == math.inf
     assert delta(figure_run, epsilon=1, scheme="shuffle", orders=["inf"]).delta == 1
@@ -196,8 +237,8 @@ def test_delta_and_epsilon_are_inverse(figure_run):
         run = paper_run(figure_run, scheme)
         loss = epsilon(run, delta="1e-6", scheme=scheme).epsilon
         found = delta(run, epsilon=loss, scheme=scheme)
-        exact = not found.bound.startswith("control")  # whose order is found on a sketch
-        assert 0.999e-6 < found.delta <= 1e-6 * (1 + (1e-9 if exact else 1e-3))
+        width = 2e-2 if on_a_grid(found) else 1e-9  # of δ, which is steeper than ε
+        assert 1e-6 * (1 - width) < found.delta <= 1e-6 * (1 + width)
 
 
 # The libraries' parameters
@@ -258,10 +299,12 @@ def test_steps_that_end_within_an_epoch():
     run = training_run(noise_multiplier=5, steps=250, **LIBRARY)
     assert run.steps == 250
     found = epsilon(run, delta="1e-5", scheme="shuffle")
-    assert found.bound == "composition:fixed"
+    assert found.bound == "gdp:composition:fixed"
     three = training_run(noise_multiplier=5, epochs=3, **LIBRARY)
-    whole = epsilon(three, delta="1e-5", scheme="reshuffle", effort="quick")
-    assert found.epsilon == whole.epsilon  # a record is used at most three times in two and a half epochs
+    whole = next(
+        each for each in epsilon(three, delta="1e-5", scheme="reshuffle").considered if each.label == found.bound
+    )
+    assert found.epsilon == whole.value  # a record is used at most three times in two and a half epochs
     assert any("holds at the end of an epoch" in entry.reason for entry in found.considered)
     sampled = [
         epsilon(
@@ -272,7 +315,9 @@ def test_steps_that_end_within_an_epoch():
         )
         for steps in (200, 250, 300)
     ]
-    composed = [next(e.value for e in each.considered if e.label.startswith("composition")) for each in sampled]
+    composed = [
+        next(e.value for e in each.considered if e.label == "composition:without_replacement") for each in sampled
+    ]
     rest = epsilon_at(0, order=8, delta="1e-5").hi
     costs = [Fraction(value) - rest for value in composed]
     assert float(costs[1] / costs[0]) == pytest.approx(5 / 4, rel=1e-12)
@@ -376,8 +421,25 @@ def batches_of(scheme):
     return LIBRARY | ({"batch_size": LIBRARY["n"]} if scheme == "full_batch" else {})
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("changes", EXTREMES, ids=str)
+SECONDS = {"without_replacement": 10, "poisson": 5}
+"""Where privacy losses are followed step by step, with so little noise; 2 elsewhere."""
+TELLING = ("1e-300", 10**18, [2, 8, math.inf])
+"""What is tried under these schemes always; the rest if there is time."""
+
+
+@pytest.mark.parametrize(
+    ("scheme", "changes"),
+    [
+        pytest.param(
+            scheme,
+            changes,
+            id=f"{changes}-{scheme}",
+            marks=[pytest.mark.slow] if scheme in SECONDS and not any(x in TELLING for x in changes.values()) else [],
+        )
+        for scheme in SCHEMES
+        for changes in EXTREMES
+    ],
+)
 def test_extremes_are_answered_in_time(scheme, changes):
     given = {"noise_multiplier": 1, "steps": 300, **batches_of(scheme)}
     given |= {name: value for name, value in changes.items() if name in given}
@@ -385,7 +447,7 @@ def test_extremes_are_answered_in_time(scheme, changes):
     epsilon(training_run(**{**given, "noise_multiplier": 3}), delta="1e-4", scheme=scheme)  # not the derivation's time
     started = time.process_time()
     found = epsilon(training_run(**given), scheme=scheme, **options)
-    assert time.process_time() - started < 2
+    assert time.process_time() - started < SECONDS.get(scheme, 2)
     assert found.epsilon >= found.lower >= 0
     if changes.get("delta") == 0:
         assert found.epsilon == math.inf
@@ -398,9 +460,9 @@ def test_extremes_are_answered_in_time(scheme, changes):
 
 
 def test_no_sensitivity_no_loss(figure_run):
-    found = epsilon(figure_run.replace(S_g=0), delta=0, scheme="shuffle")
-    assert found.epsilon == 0
-    assert delta(figure_run.replace(S_g=0), epsilon=0, scheme="reshuffle").delta == 0
+    for scheme in set(SCHEMES) - {"poisson"}:
+        assert epsilon(figure_run.replace(S_g=0), delta=0, scheme=scheme).epsilon == 0
+        assert delta(figure_run.replace(S_g=0), epsilon=0, scheme=scheme).delta == 0
 
 
 @pytest.mark.parametrize("loss", [0, "1e-6", 1, 100, 10**6])
