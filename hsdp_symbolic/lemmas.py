@@ -102,7 +102,7 @@ LEMMAS = (
     Lemma("split:capped", "sharper.capped:bounded", _CAPPED),
     Lemma("split:capped", "sharper.capped:hit_rises", _CAPPED),
     Lemma("split:capped", "sharper.capped:hit_slope", _CAPPED),
-    Lemma("profile:poisson", "sharper.secret_steps:sized_contraction", "which updates the accountant takes to contract"),
+    Lemma("profile:poisson", "sharper.secret_steps:sized_contraction", "which updates are taken to contract"),
     Lemma("control:without_replacement", "sharper.programme:rises_drawn", _BRACKET),
     Lemma("control:without_replacement", "sharper.programme:convex_drawn", _BRACKET),
     Lemma("control:without_replacement", "sharper.programme:longer_drawn", _LONGER),
