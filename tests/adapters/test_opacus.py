@@ -137,8 +137,14 @@ class TestDigits:
     def test_poisson_sampling_is_composition_and_agrees_with_opacus(self):
         run = Run(poisson_sampling=True).epochs(2)
         found = run.found()
-        assert (found.scheme, found.bound, found.neighbouring) == ("poisson", "mironov2019", "add_remove")
-        assert "no hidden-state statement covers poisson" in found.note
+        assert (found.scheme, found.bound, found.neighbouring) == (
+            "poisson",
+            "profile:composition:poisson",
+            "add_remove",
+        )
+        assert "composition is the smallest here" in found.note
+        (hidden,) = (each for each in found.considered if each.label == "profile:poisson")
+        assert hidden.value >= found.epsilon
         orders = [2, 4, 8, 16, 24, 32, 48, 64, 128]
         ours = run.engine.guarantee(1e-5, orders=orders).epsilon
         theirs = run.engine.accountant.get_epsilon(1e-5, alphas=orders)
@@ -443,7 +449,7 @@ class TestPasses:
         run = Run(n=60, b=1, poisson_sampling=True).epochs(1)
         assert run.engine.observed().steps == 60
         assert 0 in run.engine.observed().batch_sizes
-        assert run.found().bound == "mironov2019"
+        assert run.found().bound == "profile:poisson"
         run = Run(n=60, b=1, poisson_sampling=True)
         with pytest.raises(ArgumentError, match="a batch was skipped"):  # noqa: PT012
             for x, y in run.loader:
