@@ -88,7 +88,7 @@ class TestAgainstReferences:
     @pytest.mark.slow
     @pytest.mark.parametrize("steps", [1, 2])
     def test_few_steps_often(self, profile, steps):
-        check_random(profile, steps, range(20, 60 if steps == 1 else 30))
+        check_random(profile, steps, range(20, 40 if steps == 1 else 23))
 
     def test_the_other_engine(self, profile):
         check_random(profile, 1, [70], "mpmath")

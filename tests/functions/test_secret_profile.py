@@ -148,7 +148,7 @@ class TestFewSteps:
 
     @pytest.mark.slow
     def test_one_secret_step_often(self, profile):
-        for seed in range(10, 15):
+        for seed in range(10, 12):
             check_one_secret_step(profile, random.Random(seed), revealed=4)
 
     def test_several_secret_steps(self, profile):
@@ -156,7 +156,7 @@ class TestFewSteps:
 
     @pytest.mark.slow
     def test_several_secret_steps_often(self, profile):
-        check_windows(profile, range(10, 26))
+        check_windows(profile, range(10, 15))
 
     def test_engines_overlap(self, profile):
         numbers = Fraction(1, 2), Fraction(1, 2), Fraction(9, 10), Fraction(4), Fraction(2), Fraction(1, 2)
