@@ -85,6 +85,11 @@ def takes_long(found: Statement) -> bool:
     return is_long(found) or any(node.free_at for node in found.functions)
 
 
+def on_losses(found: Statement) -> bool:
+    """Whether it is a profile for which privacy losses are followed step by step, on a grid."""
+    return any(node.solves for node in found.functions)
+
+
 def check_work(found: Statement, setting: Setting, effort: Effort) -> None:
     """Refuse, with the reason, what the effort asked for does not cover."""
     if not is_long(found):
@@ -102,7 +107,7 @@ def profile_width(found: Statement, delta: Fraction, effort: Effort) -> Fraction
 
     An error where that takes longer than the effort asked for: each bit of δ is one of every mass on the grid.
     """
-    if not any(node.solves for node in found.functions):
+    if not on_losses(found):
         return None
     bits = delta.denominator.bit_length() - delta.numerator.bit_length()
     if bits > effort.bits:

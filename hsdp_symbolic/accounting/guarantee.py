@@ -18,7 +18,7 @@ from ..setting.letters import LETTERS
 from .bounds import Best, Bound, ProfileBound, RenyiBound, needs_hidden_state
 from .candidates import apply, check_neighbouring, check_scheme, covering, lacking
 from .conversion import Form, Goal, admit_delta, admit_epsilon, check_form
-from .effort import NORMAL, Effort, TooMuchWork, admit_effort, rank, takes_long
+from .effort import NORMAL, Effort, TooMuchWork, admit_effort, on_losses, rank, takes_long
 from .orders import Loses, admit_orders, best, minimum
 from .run import ACTUAL, Covered, TrainingRun, as_run, cover
 from .update import Unclipped
@@ -294,20 +294,29 @@ def certified(
 ) -> tuple[list[tuple[Bound, Best]], list[Considered]]:
     """Every bound at its best, and those that fail, are skipped or, unless `all_of_them` are wanted, cannot win.
 
-    Profiles come first, closed forms before what takes longer. Where one certifies 0, the rest need not be evaluated.
+    Profiles come first, closed forms before what takes longer. Where one certifies 0, or less than any double that is
+    not 0, the rest need not be evaluated; where it certifies less than the effort asked for follows privacy losses down
+    to, those need not.
     """
     held: list[tuple[Bound, Best]] = []
     refused: list[Considered] = []
     ticker = Ticker()
     by_order = orders is not None or goal.conversion != "best"
-    for bound in sorted(bounds, key=lambda bound: (isinstance(bound, RenyiBound), rank(bound.statement))):
+    for bound in sorted(bounds, key=lambda bound: _turn(bound, goal)):
         ticker.say(f"{goal.seeks} by {bound.label}")
         leader, least = min(held, key=lambda pair: pair[1].upper, default=(None, Best(None, None)))
-        if leader is not None and least.upper == 0 and not all_of_them:
-            refused.append(Considered(bound.label, "loses", None, None, f"{leader.label} already certifies 0"))
+        if leader is not None and least.upper <= LEAST_DOUBLE and not all_of_them:
+            least_of_all = "0" if least.upper == 0 else "less than any double"
+            reason = f"{leader.label} already certifies {least_of_all}"
+            refused.append(Considered(bound.label, "loses", None, None, reason))
             continue
         if not by_order and not effort.everything and takes_long(bound.statement) and _has_profile(held):
             refused.append(Considered(bound.label, "skipped", None, None, PROFILE_FIRST))
+            continue
+        if goal.seeks == "delta" and on_losses(bound.statement) and least.upper < 2.0**-effort.bits:
+            assert leader is not None
+            reason = f"{leader.label} gives {least.upper:.3g}, and losses are followed down to 2^-{effort.bits}"
+            refused.append(Considered(bound.label, "skipped", None, None, reason))
             continue
         try:
             if isinstance(bound, ProfileBound):
@@ -329,6 +338,15 @@ def certified(
     return held, refused
 
 
+def _turn(bound: Bound, goal: Goal) -> tuple[bool | int, ...]:
+    """When it is tried: profiles first; but where δ is looked for, what tells at once that it is tiny comes first."""
+    by_divergence, how_soon = isinstance(bound, RenyiBound), rank(bound.statement)
+    if goal.seeks == "epsilon":
+        return by_divergence, how_soon
+    return takes_long(bound.statement) and by_divergence, on_losses(bound.statement), by_divergence, how_soon
+
+
+LEAST_DOUBLE = 5e-324
 PROFILE_FIRST = "a divergence that takes long, and a profile holds already; effort 'thorough' computes it too"
 BY_ORDER = "a profile, and a Rényi order or conversion was asked for"
 

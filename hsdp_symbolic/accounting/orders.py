@@ -38,6 +38,8 @@ HIGHEST_FOR_DELTA = 9.0
 """δ below e^(−10^4), less than any double, or an order above 10^9, is not worth the time."""
 HIGHEST_SAMPLED = 5.0
 """Sampled Gaussians are tried at orders up to 1 + 10^5: at order α they cost α terms."""
+HIGHEST_FOR_NOTHING = 2.0
+"""The same where doubles do not tell R from 0: a higher order would gain next to nothing, and takes long to certify."""
 SKETCH_ERROR = 0.1
 """How wrong a sketch may be, relatively: a bound that loses by more than this in a sketch is not certified."""
 NARROW = Fraction(3, 2)
@@ -203,9 +205,12 @@ def _by_float(bound: DivergenceByOrder, goal: Goal, orders: Sequence[Fraction]) 
 
 def _search(bound: DivergenceByOrder, goal: Goal, near: Fraction | float | None = None) -> list[float]:
     """log10(α − 1) for the orders to try, best first."""
-    top = min(_highest(goal), HIGHEST_SAMPLED if bound.sampled else HIGHEST_LOG_ORDER)
     known = bound.sketched and isinstance(near, Fraction)
-    centre = min(_log10(Fraction(near) - 1) if known and near else _guess(bound, goal), top)
+    guess = _log10(Fraction(near) - 1) if known and near else _guess(bound, goal)
+    top = min(_highest(goal), HIGHEST_LOG_ORDER)
+    if bound.sampled:
+        top = min(top, HIGHEST_SAMPLED if guess < HIGHEST_LOG_ORDER else HIGHEST_FOR_NOTHING)
+    centre = min(guess, top)
     search = _Search(bound, goal, top)
     first = search.surround(centre)
     search.close_in()

@@ -34,6 +34,10 @@ GAIN = 1 / 1000
 """One place more is known as long as that lowers ε by more than this part of it."""
 
 
+LEAST_COST = Fraction(1, 10**280)
+"""Below this, one known place is as good as any."""
+
+
 class ReshuffledProfile(OfNumbers):
     """The mean of δ_G(√(cost·U); ε) over the places, of `batches`, that a record has in the last `known` epochs.
 
@@ -59,7 +63,7 @@ class ReshuffledProfile(OfNumbers):
     ) -> Mapping[int, Fraction]:
         """As many places as are worth it."""
         cost, factor, batches, epochs = (known[place] for place in range(4))
-        if not cost:
+        if cost < LEAST_COST:  # too small for doubles, in which a better choice is looked for
             return {4: Fraction(1)}
         if delta is None:
             delta = Fraction(_rough(cost, factor, batches, epochs, 1, epsilon or 0)) or Fraction(1, 10**5)
