@@ -15,7 +15,7 @@ from ..setting import Setting
 from ..setting.letters import LETTERS
 from ..statement import Statement
 from .conversion import Goal
-from .effort import NORMAL, Effort, is_long, profile_width, sketch
+from .effort import NORMAL, Effort, is_long, profile_width, rank, sketch
 
 if TYPE_CHECKING:
     from ..setting.arrays import Array
@@ -86,6 +86,11 @@ class RenyiBound(Bound):
     def sampled(self) -> bool:
         """Whether sampled Gaussian mechanisms are summed, which takes long at high orders."""
         return any(node.slow_at_high_orders for node in self.statement.functions)
+
+    @property
+    def integrated(self) -> bool:
+        """Whether these are integrals, which take far longer than sums."""
+        return self.sampled and rank(self.statement) > 0
 
     @property
     def sketched(self) -> bool:

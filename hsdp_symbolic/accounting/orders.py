@@ -39,7 +39,7 @@ HIGHEST_FOR_DELTA = 9.0
 HIGHEST_SAMPLED = 5.0
 """Sampled Gaussians are tried at orders up to 1 + 10^5: at order α they cost α terms."""
 HIGHEST_FOR_NOTHING = 2.0
-"""The same where doubles do not tell R from 0: a higher order would gain next to nothing, and takes long to certify."""
+"""The same for what is integrated, where doubles do not tell R from 0: a higher order takes a minute to certify."""
 SKETCH_ERROR = 0.1
 """How wrong a sketch may be, relatively: a bound that loses by more than this in a sketch is not certified."""
 NARROW = Fraction(3, 2)
@@ -68,6 +68,9 @@ class DivergenceByOrder(Protocol):
 
     @property
     def sampled(self) -> bool: ...
+
+    @property
+    def integrated(self) -> bool: ...
 
     @property
     def sketched(self) -> bool: ...
@@ -209,7 +212,8 @@ def _search(bound: DivergenceByOrder, goal: Goal, near: Fraction | float | None 
     guess = _log10(Fraction(near) - 1) if known and near else _guess(bound, goal)
     top = min(_highest(goal), HIGHEST_LOG_ORDER)
     if bound.sampled:
-        top = min(top, HIGHEST_SAMPLED if guess < HIGHEST_LOG_ORDER else HIGHEST_FOR_NOTHING)
+        nothing = bound.integrated and guess >= HIGHEST_LOG_ORDER
+        top = min(top, HIGHEST_FOR_NOTHING if nothing else HIGHEST_SAMPLED)
     centre = min(guess, top)
     search = _Search(bound, goal, top)
     first = search.surround(centre)

@@ -76,6 +76,10 @@ class _Sum:
         return any(bound.sampled for _, bounds in self.parts for bound in bounds)
 
     @property
+    def integrated(self) -> bool:
+        return any(bound.integrated for _, bounds in self.parts for bound in bounds)
+
+    @property
     def sketched(self) -> bool:
         return any(bound.sketched for _, bounds in self.parts for bound in bounds)
 

@@ -35,6 +35,7 @@ class SampledDivergence(OfNumbers):
 
     nargs = 3  # rate, cost, order
     normalised = (0, 1, 2)
+    rank = 1
     slow_at_high_orders = True
 
     def _eval_is_real(self) -> bool:

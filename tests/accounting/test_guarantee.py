@@ -194,9 +194,10 @@ def test_no_order_on_a_fine_grid_does_better(figure_run, scheme, probability):
     if bound.sketched:
         values = objective(bound, goal, 1 + np.geomspace(1e-3, 1e5, 700))  # a sketch, over a wide range the coarsest
         assert found.upper <= values.min() * 1.05
+    slack = 2e-2 if found.choices else 1e-5  # what may be chosen is looked for anew at every order
     for factor in ("0.9", "0.98", "1.02", "1.1"):
         order = 1 + (found.order - 1) * Fraction(factor)
-        assert goal.at(bound.enclose(order), order).upper() > found.upper * (1 - 1e-5)
+        assert goal.at(bound.enclose(order), order).upper() > found.upper * (1 - slack)
 
 
 @pytest.mark.parametrize(
@@ -474,8 +475,10 @@ def test_extreme_deltas(scheme, noise, loss):
     assert 0 <= found.lower <= found.delta <= 1
     if noise == 1e308 and loss == 1:
         assert found.delta < 1e-300
-    if noise == "1e-3" and loss == 1:
-        assert found.delta == 1
+    if noise == "1e-3" and loss == 1 and scheme not in ("shuffle", "reshuffle"):
+        assert found.delta > 0.99
+    if noise == "1e-3" and scheme in ("shuffle", "reshuffle"):  # the chance that the batch of the record came last
+        assert found.delta >= 0.01
 
 
 @pytest.mark.parametrize("scheme", ["without_replacement", "poisson", "shuffle", "fixed"])
