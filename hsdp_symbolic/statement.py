@@ -355,7 +355,7 @@ class Statement:
         except GridExhausted:
             if rtol is not None:
                 raise
-            return enclose(self._profile, values, rtol=1, engine=engine)  # so small that only its upper end is known
+            return enclose(self._profile, values, rtol=2, engine=engine)  # so small that only its upper end is known
 
     def epsilon(
         self,

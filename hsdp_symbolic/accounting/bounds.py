@@ -15,7 +15,7 @@ from ..setting import Setting
 from ..setting.letters import LETTERS
 from ..statement import Statement
 from .conversion import Goal
-from .effort import NORMAL, Effort, is_long, profile_width, rank, sketch
+from .effort import NORMAL, Effort, is_long, on_losses, profile_width, rank, sketch
 
 if TYPE_CHECKING:
     from ..setting.arrays import Array
@@ -187,7 +187,12 @@ class ProfileBound(Bound):
             value = found.epsilon(self.setting, goal.given, rtol=rtol, **place, **choices)  # type: ignore[arg-type]
             return value, choices
         choices = found.choices(self.setting, place, epsilon=goal.given)
-        return found.delta(self.setting, goal.given, **place, **choices), choices  # type: ignore[arg-type]
+        given = {**place, **choices}
+        if on_losses(found):  # first from above only: where δ is tiny, that is all that is worth its time
+            most = found.delta(self.setting, goal.given, rtol=2, **given)  # type: ignore[arg-type]
+            if most.hi < Fraction(1, 2**self.effort.bits):
+                return most, choices
+        return found.delta(self.setting, goal.given, **given), choices  # type: ignore[arg-type]
 
     def _any_choice(self) -> dict[str, Fraction]:
         return {name: Fraction(1) if LETTERS[name].integer else Fraction(1, 2) for name in free_letters(self.statement)}

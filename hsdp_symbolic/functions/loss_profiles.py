@@ -36,8 +36,8 @@ MOST_STEPS, MOST_SPREAD = 10**8, 60.0
 """The most steps, and the largest standard deviation of their losses together, that are followed."""
 MOST_POINTS = 2**21
 """The most points on the grid of one step."""
-MOST_BLIND_TAIL = 160
-"""The same where it is δ that is looked for: how small that is, nobody knows before."""
+MOST_TAIL_FROM_ABOVE = 160
+"""The same where δ may be as small as it likes, and nothing but a bound from above is asked for."""
 MOST_TAIL = 1200
 """A tail of 2^−this is the least that is looked for."""
 
@@ -188,7 +188,7 @@ def deltas(runs: Sequence[Run], engine: str, epsilon: Fraction, rtol: Fraction) 
     wanted = rtol * Fraction(999, 1000)  # and the rest for what an interval of an engine adds
     tried = quality(math.sqrt(rtol / (WIDTH * STEEP)), _tail(runs, None))
     if rtol >= 1:  # nothing but a bound from above is asked for
-        tried = Quality(tried.fineness, MOST_BLIND_TAIL)
+        tried = Quality(tried.fineness, MOST_TAIL_FROM_ABOVE)
         return Fraction(0), max(curve(run, engine, tried, above=True).at(epsilon) for run in runs)
     while True:
         below, above = _sides(runs, engine, tried)
@@ -196,8 +196,6 @@ def deltas(runs: Sequence[Run], engine: str, epsilon: Fraction, rtol: Fraction) 
         if high - low <= wanted * high:
             return low, high
         cut = max(each.least for each in above) > (high - low) / 4
-        if cut and tried.tail * 3 > MOST_BLIND_TAIL * 2:
-            raise GridExhausted(math.ceil(20 / tried.fineness), rtol, 1.0)
         tried = _better(tried, (high - low) / (wanted * high), rtol, cut=cut)
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
+from itertools import pairwise
 
 import pytest
 
 from hsdp_symbolic import HsdpError, Setting, statement
-from hsdp_symbolic.accounting import calibrate, compare, epsilon
+from hsdp_symbolic.accounting import calibrate, compare, delta, epsilon
 from hsdp_symbolic.accounting.candidates import statements_of
 from hsdp_symbolic.accounting.conversion import Goal
 from hsdp_symbolic.accounting.effort import EFFORTS, TooMuchWork, admit_effort, check_work, is_long
@@ -60,6 +61,15 @@ class TestEffort:
             assert "996 bits for every probability" in reasons[label]
         assert found.bound == "secret:without_replacement"
         assert found.choices.keys() == {"window", "share"}
+
+    @pytest.mark.parametrize("scheme", ["without_replacement", "reshuffle"])
+    def test_delta_far_out_is_bounded_from_above(self, figure_run, scheme):
+        """It falls with ε, down to where it is not worth its time to know it closely; `lower` says so."""
+        found = [delta(figure_run, epsilon=loss, scheme=scheme) for loss in (Fraction(1, 4), 1)]
+        assert all(one.delta > other.delta for one, other in pairwise(found))
+        assert all(each.lower <= each.delta for each in found)
+        assert found[0].delta <= 1.1 * found[0].lower
+        assert found[-1].delta < 1e-20
 
     def test_where_delta_is_small_a_good_window_is_found_too(self, figure_run):
         """The sketch it is looked for on is tilted there: without that, the first guess was taken."""
