@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 NEGLIGIBLE = Fraction(1, 2**100)
 """An enclosure of α·R need not be narrower than this."""
+CHOICES, MOST_CHOICES = 16, 8
+"""What is free to choose is looked for at so many orders for each power of ten of α − 1, and at most at so many."""
 LONG_MEAN = 10**4
 """Batches beyond which a mean over all of them is faster in the certified view than in float64."""
 
@@ -81,6 +83,7 @@ class RenyiBound(Bound):
 
     scale: Fraction = Fraction(1)
     rtol: Fraction | None = None
+    _looked_for: dict[int, Mapping[str, Fraction] | None] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def sampled(self) -> bool:
@@ -124,20 +127,49 @@ class RenyiBound(Bound):
             return np.array([self._double(alpha) for alpha in alphas.tolist()])
         if self.sketched:
             return self._sketch(alphas)
+        return self._over_choices(alphas) if any(free_letters(self.statement)) else self._doubles(alphas, {})
+
+    def _over_choices(self, alphas: Array) -> Array:
+        """R_α with what is free to choose as it is best at orders near by, which are the same for every search.
+
+        A choice that is good at one order may be useless at a slightly higher one, so that one order's choice for all
+        would make that order look like the best.
+        """
+        import numpy as np
+
+        places = np.log10(np.maximum(alphas - 1, 1e-16)) * CHOICES
+        first, last = math.floor(places.min()), math.ceil(places.max())
+        stride = max(1, math.ceil((last - first) / MOST_CHOICES))
+        found = np.full(alphas.size, np.inf)
+        for place in range(first, last + stride, stride):
+            near = np.abs(places - place) <= stride
+            choices = self._good_choices(place) if np.any(near) else None
+            if choices is not None:
+                found[near] = np.minimum(found[near], self._doubles(alphas[near], choices))
+        return found
+
+    def _good_choices(self, place: int) -> Mapping[str, Fraction] | None:
+        """What is best at the order 1 + 10^(place/CHOICES); None where the statement says nothing."""
+        if place not in self._looked_for:
+            try:
+                self._looked_for[place] = self.choices(1 + Fraction(f"{10 ** (place / CHOICES):.6g}"))
+            except HsdpError:
+                self._looked_for[place] = None
+        return self._looked_for[place]
+
+    def _doubles(self, alphas: Array, choices: Mapping[str, Fraction]) -> Array:
+        """R_α in float64 with these choices; infinite where the statement says nothing or doubles do not suffice."""
+        import numpy as np
+
         try:
-            found = [self.statement.numeric(self.setting, **self._arguments(alphas, place)) for place in self.places]
+            found = [self.statement.numeric(self.setting, **place, **choices, alpha=alphas) for place in self.places]
         except HsdpError:
-            if alphas.size == 1 or np.isinf(self.numeric(alphas[:1])[0]):  # larger orders fail as well
+            if alphas.size == 1 or np.isinf(self._doubles(alphas[:1], choices)[0]):  # larger orders fail as well
                 return np.full(alphas.size, np.inf)
             half = alphas.size // 2
-            return np.concatenate([self.numeric(alphas[:half]), self.numeric(alphas[half:])])
+            return np.concatenate([self._doubles(alphas[:half], choices), self._doubles(alphas[half:], choices)])
         worst: Array = np.maximum.reduce(found) * float(self.scale)
         return worst
-
-    def _arguments(self, alphas: Array, place: Mapping[str, int]) -> dict[str, object]:
-        """The letters at many orders; what is free to choose is chosen for the one in the middle."""
-        middle = self._chosen(Fraction(float(alphas[alphas.size // 2])), place)
-        return {**middle, "alpha": alphas}
 
     def _sketch(self, alphas: Array) -> Array:
         import numpy as np

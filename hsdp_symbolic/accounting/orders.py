@@ -240,7 +240,7 @@ class _Search:
 
     def surround(self, centre: float) -> float:
         """Move a coarse grid until the least value is inside it and not at an end; returns the centre it then has."""
-        reach = SKETCHED_REACH if self._bound.sketched else REACH
+        reach = SKETCHED_REACH if self._bound.sketched or self._bound.integrated else REACH
         for _ in range(200):
             self._look(centre - reach, centre + reach, FIRST_LOOK)
             if not math.isfinite(self._values[self._place]):

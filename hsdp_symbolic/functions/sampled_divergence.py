@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -223,6 +223,13 @@ def gauss_rule(count: int, bits: int) -> list[tuple[tuple[Fraction, Fraction], t
     return found
 
 
+@cache
+def _gauss_legendre() -> tuple[Array, Array]:
+    """Nodes and weights of a panel; finding them takes longer than using them."""
+    nodes, weights = np.polynomial.legendre.leggauss(24)
+    return nodes, weights
+
+
 @lru_cache(maxsize=1 << 14)
 def log_moment_in_doubles(rate: float, cost: float, beta: float) -> float:
     """(α − 1)·r_α at the order 1 + β, as a sum of nonnegative terms."""
@@ -240,7 +247,7 @@ def log_moment_in_doubles(rate: float, cost: float, beta: float) -> float:
     panels = math.ceil(max(1.0, end, 0.7 * end * mu))
     if panels > 10**5:
         raise TooManySteps(panels, "a divergence")
-    nodes, weights = np.polynomial.legendre.leggauss(24)
+    nodes, weights = _gauss_legendre()
     half = (end - mu / 2) / (2 * panels)
     x = (mu / 2 + half * (2 * np.arange(panels)[:, None] + 1 + nodes)).ravel()
     with np.errstate(over="ignore", under="ignore", divide="ignore"):

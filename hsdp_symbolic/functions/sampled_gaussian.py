@@ -216,7 +216,7 @@ def _in_doubles(rate: float, rho: float, beta: float) -> float:
     nodes = step * np.union1d(near, far)
     tilt = spread * nodes - rho
     gauss = -(nodes**2) / 2 - 0.5 * math.log(2 * math.pi) + math.log(step)
-    with np.errstate(over="ignore", under="ignore"):
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         base = np.logaddexp(math.log1p(-rate) if rate < 1 else -math.inf, math.log(rate) + tilt)
         logs = order * base + gauss
         if logs.max() > 2:
