@@ -36,10 +36,10 @@ MOST_STEPS, MOST_SPREAD = 10**8, 60.0
 """The most steps, and the largest standard deviation of their losses together, that are followed."""
 MOST_POINTS = 2**21
 """The most points on the grid of one step."""
-MOST_TAIL_FROM_ABOVE = 160
-"""The same where δ may be as small as it likes, and nothing but a bound from above is asked for."""
 MOST_TAIL = 1200
 """A tail of 2^−this is the least that is looked for."""
+MOST_TAIL_FROM_ABOVE = 160
+"""The same where nothing but a bound from above is asked for, however small δ is."""
 
 
 def check_sampled(rate: Fraction, cost: Fraction) -> None:

@@ -118,6 +118,8 @@ class Losses:
             mine = mine.coarser()
         while theirs.step < mine.step:
             theirs = theirs.coarser()
+        if mine.step != theirs.step:
+            raise ValueError(f"grids of steps {self.step} and {other.step} have no common coarser one")
         bits, up = self.scale.bits, self.above
         product = convolved(self.scale.engine, mine.masses, theirs.masses, bits, up=up)
         if up:

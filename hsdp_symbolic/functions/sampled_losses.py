@@ -187,7 +187,7 @@ def values_below(mixture: Weighted, grid: Grid) -> list[int]:
                 break  # 0 is a line below the profile as well
             left[place] += first
             right[place] += second
-    inner = [min(x, y) for x, y in zip(left[1:], right, strict=False)]
+    inner = [min(x, y) for x, y in zip(left[1:], right[:-1], strict=True)]
     found = [left[0], *inner, min(right[-1], 0)]
     if grid.knots[0] < 0:
         # 1 − γ = p − (γ − 1 + p) is below the profile too: up to where that is no longer the better bound.

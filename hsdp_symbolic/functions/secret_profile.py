@@ -91,7 +91,7 @@ class SecretProfile(OfNumbers):
 
     @classmethod
     def array(cls, *arguments: Any) -> Array:
-        """To a few parts in a thousand, or per cent where it is tiny."""
+        """To a few per cent: a sketch with fewer stairs of shares, and no bound."""
         return sketch_over(cls._sketches, cls._roughly, arguments)
 
     @classmethod
