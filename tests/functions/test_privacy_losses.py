@@ -213,6 +213,12 @@ class TestMasses:
                 assert privacy_losses.times(whole, tuple(factor), 50, up=False) == min(ends) // 2**50
                 assert over.bounds(double(over, float(x))) == (Fraction(float(x)),) * 2
 
+    def test_grids_without_a_common_step_are_refused(self):
+        rng = random.Random(5)
+        ours, theirs = (drawn(rng, scale_of(), above=True, step=step) for step in (Fraction(1, 8), Fraction(1, 12)))
+        with pytest.raises(ValueError, match="no common coarser one"):
+            ours.times(theirs)
+
     def test_no_epsilon_on_the_grid(self):
         found = drawn(random.Random(4), scale_of(), above=True)
         curve = Curve(replace(found, infinite=1 << BITS - 3))
