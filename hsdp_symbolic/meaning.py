@@ -93,6 +93,26 @@ class Quantity(StrEnum):
     CONTRACTION = auto()
     """A λ′ for which the update is (1 − ηλ′)-Lipschitz."""
 
+    @property
+    def words(self) -> str:
+        return _QUANTITY_WORDS[self]
+
+
+_QUANTITY_WORDS = {
+    Quantity.DIVERGENCE: "a Rényi divergence",
+    Quantity.DIVERGENCE_ADDED: "what a step adds to a Rényi divergence",
+    Quantity.DIVERGENCE_STEP: "a Rényi divergence within a step",
+    Quantity.DIVERGENCE_MIXTURE: "a Rényi divergence of mixtures",
+    Quantity.INFORMATION: "the information I/E",
+    Quantity.LOG_SOBOLEV: "a log-Sobolev constant",
+    Quantity.GAUSSIAN: "μ² of Gaussian differential privacy",
+    Quantity.EPSILON: "the ε of (ε, δ)",
+    Quantity.DELTA: "the δ of (ε, δ)",
+    Quantity.SMOOTHNESS: "the smoothness of a loss",
+    Quantity.CONVEXITY: "the strong convexity of a loss",
+    Quantity.CONTRACTION: "a rate of contraction",
+}
+
 
 OF_A_RUN = (Quantity.DIVERGENCE, Quantity.GAUSSIAN, Quantity.DELTA)
 """What a bound on a whole run may bound."""
@@ -150,6 +170,7 @@ class Asks(StrEnum):
         return f"the loss of every record is β-smooth and {kind}; {bounded}"
 
 
+ONE_DIVISOR = "sums of gradients are divided by one number, however many records are in a batch"
 FEATURES = "features are clipped to norm L and a constant 1 is appended; labels are one-hot"
 
 

@@ -394,6 +394,18 @@ class Statement:
         off = Fraction(0) if self.rtol == STATEMENT_RTOL else ON_A_GRID
         return least_epsilon(profile, target, width, self._roughly(values, target), off)
 
+    def added(self, setting: Setting, **arguments: object) -> Enclosure | None:
+        """Of a profile: the part of δ that is there whatever ε is; None if there is none."""
+        from .evaluate.enclosure import enclose
+        from .evaluate.program import compile_expression
+
+        if self._solvable is None or not self._solvable[1]:
+            return None
+        values = self._admit(setting, {**arguments, "epsilon": 0})
+        return enclose(
+            compile_expression(self._solvable[1]), values, rtol=Fraction(1, 10**6), atol=Fraction(1, 10**300)
+        )
+
     @cached_property
     def _solvable(self) -> tuple[BoundFunction, Expr] | None:
         """A function in it that solves for ε by itself, and what is added to that, if that is all there is."""
@@ -464,10 +476,9 @@ class Statement:
         from .evaluate.enclosure import root
 
         if self.quantity is not Quantity.GAUSSIAN:
-            about = self.quantity.value if self.quantity else "no run"
-            raise UnknownArgument(
-                "mu", self.label, f"it is about {about}, and gives no Gaussian", "use a gdp: statement"
-            )
+            about = self.quantity.words if self.quantity else "no run"
+            problem = f"{self.label} bounds {about}, which is no μ"
+            raise UnknownArgument("statement", self.label, problem, "use a gdp: statement")
         return root(self.enclose_at(setting, arguments, rtol=rtol, engine=engine))
 
     def choices(

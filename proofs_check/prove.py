@@ -68,6 +68,13 @@ class Inequality:
         """Between the bounds of two statements, under the hypotheses of both."""
         if relation in (">", ">="):
             return cls.between(right, {">": "<", ">=": "<="}[relation], left)
+        if left.quantity is not right.quantity:
+            about = [
+                f"{each.label} bounds {each.quantity.words if each.quantity else 'no run'}" for each in (left, right)
+            ]
+            raise ArgumentError(
+                "claim", f"{left.label} {relation} {right.label}", ", ".join(about), "compare like with like"
+            )
         hypotheses = tuple(dict.fromkeys(left.hypotheses + right.hypotheses))
         return cls(left.expr, relation, right.expr, hypotheses, f"{left.label} {relation} {right.label}")
 

@@ -2,8 +2,8 @@
 
 Guarantee: the certified ε at the answer never exceeds the target, and for continuous parameters is within 1e-6 of it,
 or within 1e-3 of it, relatively, where it is computed on a grid.
-That no smaller noise (larger K, smaller λ) would do rests on the proved trends of the bounds where `monotone` is true;
-where it is not (batch sizes change n/b, and some trends are unknown), the answer is the best among the values scanned.
+That no smaller noise (larger K, smaller λ) would do rests on the directions of the bounds (`evaluate.trend`) where
+`monotone` is true; where it is not (batch sizes change n/b, and some trends are unknown), the answer is the best among the values scanned.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ class Unreachable(ArgumentError):
 class Calibration:
     """The solved parameter, and the certified guarantee there.
 
-    `monotone` says whether all bounds in question are proved monotone in the parameter; `every` is true where every
-    value up to the largest admitted meets the target.
+    `monotone` says whether all bounds in question are monotone in the parameter, by the rules for directions; `every`
+    is true where every value up to the largest admitted meets the target.
     """
 
     solve_for: str

@@ -147,7 +147,7 @@ def _check_full_batch(run: TrainingRun, scheme: Scheme) -> None:
 
 
 def _check_added_record(run: TrainingRun, relation: Neighbouring) -> None:
-    """Refuse what is known only for a record replaced: adding one is another matter, and may even change the noise."""
+    """Refuse batches divided by their own size where a record is added: it may even change the noise."""
     if relation is Neighbouring.ADD_REMOVE and run.divisor == ACTUAL:
         raise ArgumentError(
             "divisor",
@@ -155,24 +155,40 @@ def _check_added_record(run: TrainingRun, relation: Neighbouring) -> None:
             "a record added or removed changes the size of a batch, and so the noise itself: no statement covers it",
             "divide by a fixed number, or use neighbouring = replace_one",
         )
-    if relation is Neighbouring.ADD_REMOVE and isinstance(run.update, Unclipped):
-        raise ArgumentError(
-            "neighbouring",
-            relation.value,
-            "S_g bounds what replacing a record does, and a gradient may be longer than that",
-            "describe the run by noise_multiplier and max_grad_norm, or use neighbouring = replace_one",
-        )
 
 
 def _check_batch_size_hidden(run: TrainingRun, scheme: Scheme) -> None:
-    """Refuse Poisson batches divided by their own size: the noise then tells the size, and so whom it holds."""
-    if scheme is Scheme.POISSON and run.divisor == ACTUAL:
+    """Refuse Poisson batches divided by their own size: what a record does, or the noise, then tells who else is in."""
+    if scheme is not Scheme.POISSON:
+        return
+    if run.divisor == ACTUAL:
         raise ArgumentError(
             "divisor",
             run.divisor,
             "the noise of a Poisson batch would tell its size, and so who may be in it: no statement covers that",
             "divide by a fixed number, such as the expected batch size",
         )
+    if isinstance(run.update, Unclipped):
+        raise ArgumentError(
+            "scheme",
+            scheme.value,
+            "in the paper's letters a step is a mean over its batch, and Poisson batches differ in size: no statement "
+            "covers that",
+            f"if sums of clipped gradients are divided by one number, describe the run so: {_as_libraries_do(run)}",
+        )
+
+
+def _as_libraries_do(run: TrainingRun) -> str:
+    """The same noise and sensitivity in the names that libraries use, as far as they are known."""
+    known = run.setting.values()
+    if not {"b", "eta", "sigma2", "S_g"} <= known.keys() or not known["S_g"]:
+        return "noise_multiplier, max_grad_norm, n, batch_size, learning_rate"
+    clip = known["S_g"] / 2
+    noise = math.sqrt(2 * known["sigma2"] / known["eta"]) * float(known["b"] / clip)
+    return (
+        f"noise_multiplier = {noise:.9g}, max_grad_norm = {float(clip):.9g}, batch_size = {known['b']}, "
+        f"learning_rate = {float(known['eta']):.9g}"
+    )
 
 
 def _not_met(found: Statement, covered: Covered) -> str:
@@ -268,7 +284,7 @@ def _guarantee(
         hidden_state=chosen.hidden_state,
         considered=considered,
         hypotheses=tuple(margins(chosen, found)),
-        assumptions=_assumptions(chosen, candidates),
+        assumptions=(*_assumptions(chosen, candidates), *_share_of_delta(chosen, found)),
         setting=candidates.covered.setting_for(chosen.statement),
         choices=found.choices,
         update=footing.why if chosen.hidden_state else "any: each step is a Gaussian mechanism by itself",
@@ -445,6 +461,14 @@ def _sides(hypothesis: Relational, values: dict[str, Fraction]) -> tuple[float, 
     slack = Enclosure(high.lo - low.hi, high.lo - low.hi).lower()
     sides = low.upper(), high.lower()
     return (*(sides if hypothesis.lts == hypothesis.lhs else sides[::-1]), slack)
+
+
+def _share_of_delta(chosen: Bound, found: Best) -> Iterator[str]:
+    """What of δ is spent whatever ε is, if anything."""
+    if isinstance(chosen, ProfileBound) and not chosen.same_laws:
+        spent = chosen.statement.added(chosen.setting, **chosen.places[-1], **found.choices)
+        if spent is not None:
+            yield f"{spent.upper():.3g} of delta is the chance of a batch so large that its update need not contract"
 
 
 def _assumptions(chosen: Bound, candidates: Candidates) -> tuple[str, ...]:

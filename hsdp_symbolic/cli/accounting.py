@@ -278,7 +278,7 @@ def _calibrate(arguments: argparse.Namespace) -> int:
     if found.every:
         print("every value up to this one, the largest admitted, meets the target")
     elif found.monotone:
-        print("all bounds that were tried are proved monotone in it")
+        print("by the rules for directions, all bounds that were tried are monotone in it")
     else:
         print("not all bounds are known to be monotone in it: the best of the values scanned")
     report(found.guarantee)

@@ -104,7 +104,7 @@ def _table(rows: list[Row]) -> None:
 
 def _cells(row: Row) -> tuple[str, ...]:
     chosen = ", ".join(f"{name} {_short(value)}" for name, value in row.choices.items())
-    by = row.case.hidden if row.hidden is not None else "-"
+    by = row.by if row.hidden is not None else "-"
     return (
         row.case.words,
         _upper(row.hidden),

@@ -138,6 +138,7 @@ def _eval(arguments: argparse.Namespace) -> int:
     extra = {
         letter.name: given[letter.name] for letter in ARGUMENTS if letter.name in given and letter.name in found.needs
     }
+    _check_used(found, given)
     if ranges:
         return _eval_range(arguments, found, run, extra | ranges)
     rtol = arguments.rtol or found.rtol
@@ -158,13 +159,27 @@ def _eval(arguments: argparse.Namespace) -> int:
             record["exact"] = exact
         print(json.dumps(record))
         return 0
-    print(f"{found.label} ({found.where})")
+    print(f"{found.label} ({found.where}){_about(found)}")
     print(f"  lower    {lower}")
     print(f"  upper    {upper}   certified ({arguments.engine})")
-    print(f"  numeric  {'outside the range of doubles' if numeric is None else repr(numeric)}")
+    sketched = " (a sketch, good to a few per cent)" if any(node.on_a_grid for node in found.functions) else ""
+    print(f"  numeric  {'outside the range of doubles' if numeric is None else repr(numeric)}{sketched}")
     if exact:
         print(f"  exact    {exact}")
     return 0
+
+
+def _check_used(found: Statement, given: dict[str, Any]) -> None:
+    """Refuse a δ or ε that a profile does not ask for, as if it changed the answer."""
+    for name, view in (("epsilon", "delta(run, epsilon)"), ("delta", "epsilon(run, delta)")):
+        if found.is_profile and found.quantity and name in given and name not in found.needs:
+            problem = f"{found.label} bounds {found.quantity.words}"
+            raise ArgumentError(name, given[name], problem, f"from Python: statement('{found.label}').{view}")
+
+
+def _about(found: Statement) -> str:
+    """What a profile bounds, as it is neither an ε nor a divergence."""
+    return f": {found.quantity.words}" if found.is_profile and found.quantity else ""
 
 
 def _eval_range(arguments: argparse.Namespace, found: Statement, run: Setting, given: dict[str, Any]) -> int:

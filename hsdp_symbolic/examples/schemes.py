@@ -128,6 +128,11 @@ class Row:
     refused: Mapping[str, str]
 
     @property
+    def by(self) -> str:
+        """The statement that `hidden` is by: what every iterate costs, the last one costs at most."""
+        return self.case.seen if self.hidden is not None and self.hidden is self.seen else self.case.hidden
+
+    @property
     def neighbouring(self) -> Neighbouring:
         return Neighbouring.ADD_REMOVE if self.case.scheme is Scheme.POISSON else Neighbouring.REPLACE_ONE
 
@@ -142,7 +147,7 @@ class Row:
             "delta": str(self.delta),
             **{name: None if found is None else found.upper() for name, found in upper.items()},
             "lower": None if self.lower is None else self.lower.lower(),
-            "statements": {"hidden": self.case.hidden, "seen": self.case.seen, "paper": self.case.paper or None},
+            "statements": {"hidden": self.by, "seen": self.case.seen, "paper": self.case.paper or None},
             "choices": {name: str(value) for name, value in self.choices.items()},
             "order": None if self.order is None else float(self.order),
             "refused": dict(self.refused),
@@ -150,10 +155,11 @@ class Row:
 
 
 def named_run(name: str) -> Setting:
-    """One of `RUNS`."""
-    if name not in RUNS:
+    """One of `RUNS`, whatever the case of its letters."""
+    known = {each.casefold(): run for each, run in RUNS.items()}
+    if name.casefold() not in known:
         raise ArgumentError("run", name, "no such run", f"use one of {', '.join(RUNS)}")
-    return RUNS[name]
+    return known[name.casefold()]
 
 
 def cases_of(scheme: str | None) -> tuple[Case, ...]:
@@ -201,6 +207,8 @@ def _row(case: Case, run: Setting, name: str, goal: Goal, ticker: Ticker) -> Row
             refused[part] = str(error)
     nothing = Best(None, None)
     hidden, seen, paper, lower = (found.get(part, nothing) for part in asked)
+    if hidden.value is not None and seen.value is not None and seen.value.hi < hidden.value.hi:
+        hidden = seen
     return Row(
         case, name, goal.given, hidden.value, hidden.choices, seen.value, lower.value, paper.value, paper.order, refused
     )
@@ -231,6 +239,8 @@ def _best(bound: Bound, goal: Goal) -> Best:
 
 def law_epsilon(case: Case, run: Setting, delta: Fraction) -> Enclosure:
     """ε at δ of the exact law of a quadratic loss: a statement, or at most that, by float64."""
+    if not run["S_g"]:
+        return Enclosure(Fraction(0), Fraction(0))
     if case.exact:
         found = statement(case.exact)
         place = {} if case.batch is None else {"j0": _place(run, case.batch)}

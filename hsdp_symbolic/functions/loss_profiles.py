@@ -30,6 +30,8 @@ WIDTH = 2.2
 """About the relative width of ε, in units of the squared fineness."""
 STEEP = 16
 """About how much faster δ falls than ε grows, relatively, where δ is small."""
+LONG, FEWER = 500, 9
+"""Where losses reach so many standard deviations of one step's, tails are cut so many bits earlier, at first."""
 SPARE = 24
 """Bits of masses beyond those of a tail."""
 MOST_STEPS, MOST_SPREAD = 10**8, 60.0
@@ -153,16 +155,22 @@ def _better(tried: Quality, excess: Fraction, rtol: Fraction, *, cut: bool) -> Q
     if cut:
         found = Quality(tried.fineness, math.ceil(tried.tail * 1.5))
     else:
-        found = quality(tried.fineness * min(0.7, max(0.5, 0.9 / math.sqrt(excess))), tried.tail)
+        found = quality(tried.fineness * min(0.7, max(0.25, 0.9 / math.sqrt(excess))), tried.tail)
     if found.fineness < FINEST or found.tail > MOST_TAIL:
         raise GridExhausted(math.ceil(20 / tried.fineness), rtol, float(excess * rtol))
     return found
 
 
 def _tail(runs: Sequence[Run], delta: Fraction | None) -> int:
-    """Bits that do for this δ, or for one that is not very small."""
+    """Bits that do for this δ, or for one that is not very small.
+
+    Where the rare losses of a step are far larger than the usual ones, every bit makes its grid much longer.
+    """
     wanted = 20 if delta is None else max(20, delta.denominator.bit_length() - delta.numerator.bit_length())
-    return wanted + 20 + max(run.steps for run in runs).bit_length()
+    found = wanted + 20 + max(run.steps for run in runs).bit_length()
+    if delta is not None and any(run.reach(found) > LONG * run.size for run in runs):
+        found -= FEWER
+    return found
 
 
 def check_reach(run: Run, step: Fraction, tail: int) -> None:
@@ -191,8 +199,9 @@ def deltas(runs: Sequence[Run], engine: str, epsilon: Fraction, rtol: Fraction) 
         tried = Quality(tried.fineness, MOST_TAIL_FROM_ABOVE)
         return Fraction(0), max(curve(run, engine, tried, above=True).at(epsilon) for run in runs)
     while True:
-        below, above = _sides(runs, engine, tried)
-        low, high = max(each.at(epsilon) for each in below), max(each.at(epsilon) for each in above)
+        above = [curve(run, engine, tried, above=True) for run in runs]
+        high, most = max((each.at(epsilon), place) for place, each in enumerate(above))
+        low = curve(runs[most], engine, tried, above=False).at(epsilon)
         if high - low <= wanted * high:
             return low, high
         cut = max(each.least for each in above) > (high - low) / 4
@@ -200,20 +209,22 @@ def deltas(runs: Sequence[Run], engine: str, epsilon: Fraction, rtol: Fraction) 
 
 
 def epsilons(runs: Sequence[Run], engine: str, delta: Fraction, rtol: Fraction) -> tuple[Fraction, Fraction]:
-    """Bounds on the least ε ≥ 0 at which no δ of these runs is more than `delta`, no farther apart than `rtol`."""
+    """Bounds on the least ε ≥ 0 at which no δ of these runs is more than `delta`, no farther apart than `rtol`.
+
+    One run whose δ is larger is enough to say that an ε is too small: that which is bounded worst.
+    """
     tried = quality(math.sqrt(rtol / WIDTH), _tail(runs, delta))
     while True:
-        below, above = _sides(runs, engine, tried)
-        if (cut := max(each.least for each in above) > delta / 4) or min(each.least for each in below) < -delta / 4:
-            tried = _better(tried, Fraction(1), rtol, cut=cut)
+        above = [curve(run, engine, tried, above=True) for run in runs]
+        if max(each.least for each in above) > delta / 4:
+            tried = _better(tried, Fraction(1), rtol, cut=True)
             continue
-        low, high = max(each.solved(delta) for each in below), max(each.solved(delta) for each in above)
+        high, most = max((each.solved(delta), place) for place, each in enumerate(above))
+        below = curve(runs[most], engine, tried, above=False)
+        if below.least < -delta / 4:
+            tried = _better(tried, Fraction(1), rtol, cut=False)
+            continue
+        low = below.solved(delta)
         if high - low <= rtol * high:
             return low, high
         tried = _better(tried, (high - low) / (rtol * high), rtol, cut=False)
-
-
-def _sides(runs: Sequence[Run], engine: str, tried: Quality) -> tuple[list[Curve], list[Curve]]:
-    """What is below each run, and what is above."""
-    below, above = ([curve(run, engine, tried, above=side) for run in runs] for side in (False, True))
-    return below, above

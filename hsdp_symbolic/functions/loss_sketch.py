@@ -23,6 +23,8 @@ from .sampled_losses import Pair, farthest, spread
 FINENESS = 0.12
 """The step of the grid in standard deviations of the loss of one step."""
 MOST_POINTS = 2**20
+LARGEST_LOSS = 600.0
+"""e^loss is a double, with room to spare."""
 TAIL = 40
 """Losses of single steps beyond which less than 2^−this is left are taken for the last before."""
 STAIRS = 16
@@ -65,7 +67,7 @@ class Sketched:
 def sketch_step(pair: Pair, rate: float, mu: float, step: float) -> Sketched:
     """One sampled Gaussian, by chords between the values of its profile."""
     reach = max(4, math.ceil(farthest(rate, mu, TAIL) / step))
-    if reach > MOST_POINTS:
+    if reach > MOST_POINTS or reach * step > LARGEST_LOSS:
         raise OutsideDoubleRange("the privacy loss of a step, beside that of most steps,")
     least = 0
     if pair is not Pair.BOTH:

@@ -256,7 +256,8 @@ def convolved(engine: Engine, left: Sequence[int], right: Sequence[int], bits: i
         first = fmpz_poly(left)
         product = first * (first if right is left else fmpz_poly(right))
         # One by one: where flint divides polynomials, a coefficient smaller than the divisor gives 0, be it negative.
-        found = [rounded(int(x), bits, up=up) for x in product.coeffs()]
+        more = (1 << bits) - 1 if up else 0
+        found = [int(x) + more >> bits for x in product.coeffs()]
         require_nearest()
     else:
         widest = max(left).bit_length() + max(right).bit_length() + min(len(left), len(right)).bit_length()

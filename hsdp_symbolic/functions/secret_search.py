@@ -7,7 +7,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import cache, lru_cache
 
-from ..errors import ArgumentError
+from ..errors import ArgumentError, OutsideDoubleRange
 from .loss_sketch import delta_at, epsilon_at, sketch_secret
 from .sampled_losses import Pair
 
@@ -35,7 +35,10 @@ def best_window(
     guess = 1e-5 if delta is None else float(delta)
 
     def cost_of(window: int, share: Fraction) -> float:
-        profile = sketch_secret(pair, rate, cost, factor, steps - window, window, float(share), guess)
+        try:
+            profile = sketch_secret(pair, rate, cost, factor, steps - window, window, float(share), guess)
+        except OutsideDoubleRange:  # losses too large for a sketch: another choice, or the first guess, has to do
+            return math.inf
         return epsilon_at(profile, guess) if epsilon is None else delta_at(profile, float(epsilon))
 
     return least_place(factor, steps, cost_of)

@@ -8,7 +8,7 @@ from sympy import Derivative, Eq, Expr, Integer, Piecewise, S, exp, log, sqrt
 
 from ..display import Dot, Over, Plus, times
 from ..functions.sampled_gaussian import SampledGaussian
-from ..meaning import Asks, Neighbouring, Quantity, Released, Terms
+from ..meaning import ONE_DIVISOR, Asks, Neighbouring, Quantity, Released, Terms
 from ..proof import kernel
 from ..proof.facts.definitions import RUN, before_first_use, nothing_seen, one_order
 from ..proof.facts.epochs import composition_at_one_order, sampled_each_time
@@ -298,7 +298,7 @@ def sampled_gaussian() -> Statement:
         shown=shown,
         printed_with=lambda: [given(ORDER)],
         hypotheses=relations,
-        assumes=("batches are drawn by Poisson sampling of rate b/n",),
+        assumes=("batches are drawn by Poisson sampling of rate b/n", ONE_DIVISOR),
     )
 
 
@@ -361,5 +361,5 @@ def small_rate() -> Statement:
         shown=Dot(Over(b, n), STEP_COST, K),
         hypotheses=relations,
         uses=("mironov2019",),
-        assumes=(*POISSON.words, "batches are drawn by Poisson sampling of rate b/n"),
+        assumes=(*POISSON.words, "batches are drawn by Poisson sampling of rate b/n", ONE_DIVISOR),
     )

@@ -28,6 +28,7 @@ from ..functions.secret_poisson import SecretPoisson
 from ..functions.secret_poisson_divergence import SecretPoissonDivergence
 from ..functions.secret_profile import SecretProfile
 from ..functions.window_divergence import WindowDivergence
+from ..meaning import ONE_DIVISOR
 from ..paper.descents import ORDER, STRONGLY_CONVEX
 from ..paper.draws import CHANCE, chance_of_a_hit, shares
 from ..paper.fixed_order import STEP_SQUARE
@@ -355,6 +356,7 @@ def poisson() -> Statement:
         shown=Plus(_shown(SecretPoisson, epsilon), Dot(T, BinomialTail(n + 1, Over(b, n), _most_shown()))),
         printed_with=lambda: [smoother()],
         hypotheses=_POISSON_RELATIONS,
+        assumes=(ONE_DIVISOR,),
         rtol=ON_A_GRID_TEXT,
     )
 
@@ -378,6 +380,7 @@ def poisson_divergence_statement() -> Statement:
         ),
         shown=_shown(SecretPoissonDivergence, alpha),
         hypotheses=relations,
+        assumes=(ONE_DIVISOR,),
         rtol=ON_A_GRID_TEXT,
     )
 

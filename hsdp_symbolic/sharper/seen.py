@@ -18,7 +18,7 @@ from ..functions.interface import BoundFunction
 from ..functions.poisson_profile import PoissonProfile
 from ..functions.sampled_divergence import SampledDivergence
 from ..functions.sampled_profile import SampledProfile
-from ..meaning import Neighbouring
+from ..meaning import ONE_DIVISOR, Neighbouring, Scheme
 from ..paper.descents import NOISE, ORDER, descent
 from ..paper.draws import CHANCE, shares
 from ..paper.fixed_order import STEP_SQUARE
@@ -100,6 +100,11 @@ def dominated(seen: Seen) -> Theorem:
     return substitute(kernel.named(found, "every iterate of i steps is dominated"), {i: T})
 
 
+def _divided(seen: Seen) -> tuple[str, ...]:
+    """Where batches differ in size, what their sums are divided by has to be said."""
+    return (ONE_DIVISOR,) if seen.run.batches.scheme is Scheme.POISSON else ()  # type: ignore[union-attr]
+
+
 def _profile(seen: Seen, label: str, title: str, says: str, node: type[BoundFunction], fact: Fact) -> Statement:
     relations = (ENOUGH,)
     return Statement(
@@ -117,6 +122,7 @@ def _profile(seen: Seen, label: str, title: str, says: str, node: type[BoundFunc
         ),
         shown=node(Over(b, n), STEP_SQUARE, T, epsilon),
         hypotheses=relations,
+        assumes=_divided(seen),
         rtol=ON_A_GRID_TEXT,
     )
 
@@ -177,6 +183,7 @@ def _divergence(seen: Seen, label: str, title: str, says: str) -> Statement:
         ),
         shown=Dot(T, SampledDivergence(Over(b, n), STEP_SQUARE, alpha)),
         hypotheses=relations,
+        assumes=_divided(seen),
     )
 
 

@@ -100,7 +100,7 @@ subsampling = Fact(
 )
 poisson_subsampling = Fact(
     "poisson_subsampling",
-    "Mironov, Talwar & Zhang 2019",
+    ZHU,
     (Apart(_POISSON, distance), _CHANCE, Less(S.Zero, noise_1)),
     Dominated(From(_POISSON, start, Integer(1)), AddedAtRandom(rate, distance**2 / noise_1), Integer(1)),
     "given all other draws, N(x, vI) against the mixture of it, with weight 1 − p, and of one at most `distance` away",
