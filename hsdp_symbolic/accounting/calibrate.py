@@ -3,7 +3,8 @@
 Guarantee: the certified ε at the answer never exceeds the target, and for continuous parameters is within 1e-6 of it,
 or within 1e-3 of it, relatively, where it is computed on a grid.
 That no smaller noise (larger K, smaller λ) would do rests on the directions of the bounds (`evaluate.trend`) where
-`monotone` is true; where it is not (batch sizes change n/b, and some trends are unknown), the answer is the best among the values scanned.
+`monotone` is true; where it is not (batch sizes change n/b, and some trends are unknown), the answer is the best among
+the values scanned.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from hsdp_symbolic import Setting
+from hsdp_symbolic import Setting, statement
 from hsdp_symbolic.accounting import (
     HiddenStateAccountant,
     Part,
@@ -505,8 +505,27 @@ class TestReasons:
 
     def test_adding_a_record_is_not_replacing_one(self):
         run = Setting(n=50, b=2, K=40, eta="0.02", lam=1, beta=4, sigma=2, S_g=4)
-        with pytest.raises(ArgumentError, match="replacing"):
-            epsilon(run, delta="1e-5", scheme="poisson")
+        for relation in ("add_remove", "replace_one"):
+            with pytest.raises(ArgumentError, match=r"mean over its batch.*noise_multiplier = 20, max_grad_norm = 2"):
+                epsilon(run, delta="1e-5", scheme="poisson", neighbouring=relation)
+
+    def test_a_mean_over_a_poisson_batch_tells_more_than_a_sum(self):
+        """What the refusal above is for: one step, five records without gradient, and one with gradient 2 or 0."""
+        claimed = statement("profile:composition:poisson_replace")
+        assert "one number" in " ".join(claimed.assumptions)
+        setting = Setting(n=6, b=3, K=1, eta=1, sigma=1, S_g=2)
+        at, step = np.linspace(-40, 40, 200_001, retstep=True)
+        plain = np.exp(-(at**2) / 4) / math.sqrt(4 * math.pi)
+
+        def true_delta(shift):
+            """δ at ε = 1, if the record moves a batch of so many by `shift`."""
+            shifted = {size: np.exp(-((at - shift(size)) ** 2) / 4) / math.sqrt(4 * math.pi) for size in range(1, 7)}
+            used = sum(math.comb(5, size - 1) / 2**6 * law for size, law in shifted.items())
+            return float(np.maximum(used + plain / 2 - math.e * plain, 0).sum() * step)
+
+        certified = float(claimed.delta(setting, 1, T=1).hi)
+        assert true_delta(lambda size: 2 / 3) <= certified < 1.1 * true_delta(lambda size: 2 / 3)
+        assert true_delta(lambda size: 2 / size) > 5 * certified
 
 
 def test_delta_goes_through_the_same_gate():

@@ -15,6 +15,7 @@ from hsdp_symbolic.accounting import (
     delta,
     epsilon,
     epsilon_at,
+    logistic,
     scalar,
     training_run,
 )
@@ -487,3 +488,36 @@ def test_only_where_an_epoch_is_a_pass_are_records_left_over(scheme):
     said = " ".join(epsilon(run, delta="1e-5", scheme=scheme, orders=[4]).assumptions)
     assert ("left over are not used" in said) == (scheme in ("shuffle", "fixed"))
     assert ("b does not divide n" in said) == (scheme in ("without_replacement", "poisson"))
+
+
+@pytest.mark.parametrize("scheme", ["without_replacement", "poisson"])
+def test_losses_too_large_for_a_sketch(scheme):
+    """Next to no noise: e^loss overflows, and a window is chosen without a sketch, or composition is used."""
+    run = training_run(
+        noise_multiplier="0.5",
+        max_grad_norm=1,
+        learning_rate="0.5",
+        weight_decay="0.3",
+        n=3,
+        batch_size=1,
+        steps=4,
+        loss=scalar(feature_norm=1, curvature="0.1", bias=False),
+    )
+    assert 0.1 < delta(run, epsilon="0.3", scheme=scheme).delta < 1
+    assert epsilon(run, delta="1e-5", scheme=scheme).epsilon > 5
+
+
+def test_what_large_poisson_batches_take_of_delta_is_said():
+    run = training_run(
+        noise_multiplier=4,
+        max_grad_norm=1,
+        learning_rate="3.1",
+        weight_decay="0.01",
+        n=60_000,
+        batch_size=600,
+        epochs=1,
+        loss=logistic(feature_norm=1),
+    )
+    found = epsilon(run, delta="1e-5", scheme="poisson")
+    (said,) = (each for each in found.assumptions if "of delta" in each)
+    assert 0 < float(said.split()[0]) < 1e-5

@@ -85,22 +85,30 @@ def test_growth(benchmark, scheme, varied):
 
 
 @pytest.mark.parametrize(
-    ("rate", "noise", "steps", "interval"),
-    [(Fraction(1, 25), 20, 1000, 1e-4), (Fraction(1, 100), 4, 2000, 1e-4), (Fraction(1, 1000), 20, 50_000, 1e-6)],
+    ("rate", "noise", "steps", "interval", "delta"),
+    [
+        ("1/25", 20, 1000, 1e-4, "1e-5"),
+        ("1/100", 4, 2000, 1e-4, "1e-5"),
+        ("1/1000", 20, 50_000, 1e-6, "1e-5"),
+        ("1/1000", Fraction("0.8"), 5000, 1e-4, "1e-5"),  # a step has rare losses a thousand times the usual ones
+        ("1/1000", Fraction("0.8"), 5000, 1e-4, "1e-8"),
+        ("1/10000", 1, 100_000, 1e-5, "1e-5"),
+    ],
 )
-def test_composition_against_dp_accounting(benchmark, rate, noise, steps, interval):
-    """Theirs on a grid of 1e-4, its default, or of 1e-6 where losses of steps are smaller than that."""
-    costs = (Fraction(1, noise**2) * (1 + Fraction(k, 10**9)) for k in itertools.count())
+def test_composition_against_dp_accounting(benchmark, rate, noise, steps, interval, delta):
+    """Theirs on a grid of 1e-4, its default, or finer where losses of steps are smaller than that."""
+    rate, delta = Fraction(rate), Fraction(delta)
+    costs = (1 / Fraction(noise) ** 2 * (1 + Fraction(k, 10**9)) for k in itertools.count())
 
     def ours():
         """Both directions, to a thousandth; each time at a cost that is new, by next to nothing."""
         given = rate, next(costs), Fraction(steps)
-        return PoissonProfile.solved("arb", Fraction(1, 10**5), Fraction(1, 1000), *given)[1]
+        return PoissonProfile.solved("arb", delta, Fraction(1, 1000), *given)[1]
 
     def theirs():
         accountant = pld_privacy_accountant.PLDAccountant(value_discretization_interval=interval)
         event = dp_accounting.PoissonSampledDpEvent(float(rate), dp_accounting.GaussianDpEvent(float(noise)))
-        return accountant.compose(event, steps).get_epsilon(1e-5)
+        return accountant.compose(event, steps).get_epsilon(float(delta))
 
     def timed(function):
         started = time.process_time()

@@ -121,3 +121,19 @@ class TestCommand:
     def test_errors(self, capsys, words, said):
         assert main(["schemes", *words]) == 2
         assert said in capsys.readouterr().err
+
+
+def test_records_without_influence_cost_nothing():
+    found = list(rows(RUNS["fig"].replace(K=2, S_g=0)))
+    assert {(row.hidden.hi, row.seen.hi, row.lower.hi) for row in found} == {(0, 0, 0)}
+
+
+def test_the_last_iterate_costs_no_more_than_all():
+    """Where every batch is full there is nothing to keep secret, and composition is a little smaller."""
+    run = RUNS["fig"].replace(b=50, K=1)
+    assert all(row.hidden.hi <= row.seen.hi for row in rows(run, scheme="without_replacement"))
+
+
+def test_names_of_runs_in_any_case(capsys):
+    assert main(["schemes", "--run", "FIG", "--scheme", "full_batch"]) == 0
+    assert "0.07377018" in capsys.readouterr().out

@@ -38,6 +38,10 @@ class TestProveOver:
         )
         assert statement("thm:shuffle").lower(run, **point) >= statement("mironov2019").upper(run, **point)
 
+    def test_like_is_compared_with_like(self):
+        with pytest.raises(ArgumentError, match="compare like with like"):
+            Inequality.parse("gdp:cyclic < shift:cyclic")
+
     def test_the_reverse_is_refuted(self):
         assert prove_over(BOX, "thm:shuffle > mironov2019").verdict is Outcome.REFUTED
 
