@@ -75,6 +75,7 @@ PLACES: dict[str, tuple[Scheme, str]] = {
     "moments:without_replacement": (Scheme.WITHOUT_REPLACEMENT, "sharper.moments:without_replacement"),
     "split:capped": (Scheme.WITHOUT_REPLACEMENT, "sharper.capped:capped"),
     "control:without_replacement": (Scheme.WITHOUT_REPLACEMENT, "sharper.control:without_replacement"),
+    "expanding:reshuffle": (Scheme.RESHUFFLE, "sharper.expanding_reshuffled:reshuffle"),
     "control:reshuffle": (Scheme.RESHUFFLE, "sharper.control:reshuffle"),
 }
 """Label → how the batches are made, and the module and function that derives it, when first asked for."""
