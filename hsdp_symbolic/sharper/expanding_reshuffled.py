@@ -162,9 +162,7 @@ def met() -> Theorem:
         inside = combine(place + i + 1, N, (S.One, end), (S.One, assume(AtMost(whole, left))))
         later = combine(place + 1, place + i, (S.One, one))
         put = {**_put(), known_1: K, epoch: K - 1, after: place + i}
-        found = apply(not_after_plan, later, inside, combine(K, K), put=put)
-        wanted = N * (K - 1) + place + i
-        return rewrite(found, cancel(found.proposition.time, wanted))  # type: ignore[attr-defined]
+        return apply(not_after_plan, later, inside, combine(K, K), put=put)
 
     some = combine(S.One, left, (S.One, _within(K - 1)))
     found = until_next(_HERE, N * (K - 1) + place, unused)
