@@ -207,7 +207,8 @@ def _shares(factor: Fraction, most: int) -> Array:
     if factor == 1:
         return 1.0 / np.arange(1.0, most + 1)
     log_ratio = log_q(1 - 1 / factor**2).value
-    return np.expm1(log_ratio) / np.expm1(np.arange(1.0, most + 1) * log_ratio)
+    found: Array = np.expm1(log_ratio) / np.expm1(np.arange(1.0, most + 1) * log_ratio)
+    return found
 
 
 @lru_cache(maxsize=1 << 12)

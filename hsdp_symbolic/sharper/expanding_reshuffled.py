@@ -168,7 +168,7 @@ def met() -> Theorem:
     found = until_next(_HERE, N * (K - 1) + place, unused)
     found = cut(substitute(found, {whole: left, u: _before(K - 1)}, some), combine(left, left), last)
     every = PlannedGaps(lipschitz, N, K, plan)
-    return kernel.named(_hidden(found, _HERE.state(K * N, S.Zero, every), left, some, every), "all hits hidden")
+    return _hidden(found, _HERE.state(K * N, S.Zero, every), left, some, every)
 
 
 @cache

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import random
 from fractions import Fraction
 from itertools import pairwise, product
 
+import mpmath
 import numpy as np
 import pytest
 from sympy import S
@@ -20,6 +22,7 @@ from hsdp_symbolic.lemmas import LEMMAS
 from hsdp_symbolic.proof.kernel import closed
 from hsdp_symbolic.symbols import j0, lipschitz
 
+from .. import oracle as oracle_of_papers
 from ..experiment import drift_oracle as oracle
 from ..experiment.small_cases import Bent
 
@@ -83,6 +86,18 @@ class TestNumbers:
             near = Fraction(float(found.numeric(run, j0=place)))
             assert abs(near - bracket.lo) <= Fraction(1, 10**13) * bracket.lo
             assert bracket.lo <= statement("gdp:composition:fixed").exact(run)
+
+    def test_as_an_independent_reading_has_it(self):
+        rng, found = random.Random(4), statement("gdp:expanding")
+        with mpmath.workdps(60):
+            for _ in range(200):
+                case = oracle_of_papers.draw(rng)
+                case["lipschitz"] = 1 + rng.choice([Fraction(0), Fraction(1, 10 ** rng.randint(1, 14)), Fraction(7)])
+                run, arguments = oracle_of_papers.split(case)
+                truth = oracle_of_papers.gaussian_expanding(case)
+                bracket = found.enclose(Setting(**run), **arguments)
+                assert abs(oracle_of_papers.to_mpf(bracket.hi) - truth) <= truth * mpmath.mpf(10) ** -19
+                assert abs(found.numeric(Setting(**run), **arguments) - truth) <= truth * mpmath.mpf(10) ** -13
 
     def test_arrays_of_constants(self):
         found, run = statement("gdp:expanding"), FIGURE.replace(n=200)
