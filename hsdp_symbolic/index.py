@@ -51,10 +51,12 @@ PLACES: dict[str, tuple[Scheme, str]] = {
     "split:gd": (Scheme.FULL_BATCH, "sharper.descent:by_split"),
     "gdp:cyclic": (Scheme.FIXED, "sharper.gaussian:cyclic"),
     "gdp:convex": (Scheme.FIXED, "sharper.gaussian:convex"),
+    "gdp:expanding": (Scheme.FIXED, "sharper.expanding:fixed"),
     "gdp:gd": (Scheme.FULL_BATCH, "sharper.gaussian:full_batch"),
     "gdp:composition:fixed": (Scheme.FIXED, "sharper.gaussian:each_once"),
     "gdp:composition:full_batch": (Scheme.FULL_BATCH, "sharper.gaussian:all_at_once"),
     "profile:shuffle": (Scheme.SHUFFLE, "sharper.profiles:shuffled"),
+    "profile:shuffle:expanding": (Scheme.SHUFFLE, "sharper.expanding:shuffled"),
     "profile:reshuffle": (Scheme.RESHUFFLE, "sharper.reshuffled:reshuffle"),
     "profile:without_replacement": (Scheme.WITHOUT_REPLACEMENT, "sharper.secret:without_replacement"),
     "secret:without_replacement": (Scheme.WITHOUT_REPLACEMENT, "sharper.secret:without_replacement_divergence"),
@@ -73,6 +75,7 @@ PLACES: dict[str, tuple[Scheme, str]] = {
     "moments:without_replacement": (Scheme.WITHOUT_REPLACEMENT, "sharper.moments:without_replacement"),
     "split:capped": (Scheme.WITHOUT_REPLACEMENT, "sharper.capped:capped"),
     "control:without_replacement": (Scheme.WITHOUT_REPLACEMENT, "sharper.control:without_replacement"),
+    "expanding:reshuffle": (Scheme.RESHUFFLE, "sharper.expanding_reshuffled:reshuffle"),
     "control:reshuffle": (Scheme.RESHUFFLE, "sharper.control:reshuffle"),
 }
 """Label → how the batches are made, and the module and function that derives it, when first asked for."""

@@ -62,6 +62,8 @@ _MINORANT = "`convex_minorant`: the slopes it returns rise only where nothing is
 _TWO_POINTS = "how `ReshuffledProfile` is enclosed: two points stand for all epochs before those whose places are known"
 _POOLING = "`convex_minorant`: how it gets there"
 _NEVER_ABOVE = "the statement says that it is never above the paper's"
+_NEVER_COMPOSITION = "the statement says that it is never more than composition"
+_ANY_PATTERN = "Σ u(gap) is a bound for any pattern of hits, whatever the Lipschitz constant"
 
 LEMMAS = (
     Lemma("thm:shuffle", "paper.shuffle:falls_with_steps", _LARGEST),
@@ -91,6 +93,11 @@ LEMMAS = (
     Lemma("shift:shuffle", "sharper.places:chord_decays", _MEAN),
     Lemma("shift:shuffle", "sharper.places:series", _MEAN),
     Lemma("shift:gd", "sharper.descent:attained", "the statement says that it is tight"),
+    Lemma("gdp:expanding", "sharper.expanding:at_most_composition", _NEVER_COMPOSITION),
+    Lemma("gdp:expanding", "sharper.expanding:without_expansion", "`gdp:convex` is its case c = 1"),
+    Lemma("gdp:expanding", "sharper.gaps:any_hit", _ANY_PATTERN),
+    Lemma("gdp:expanding", "sharper.gaps:any_miss", _ANY_PATTERN),
+    Lemma("expanding:reshuffle", "sharper.expanding_reshuffled:at_most_composition", _NEVER_COMPOSITION),
     Lemma("shift:pattern", "sharper.minorant:any_shifts", "`convex_minorant`: any path below the points gives a bound"),
     Lemma("shift:pattern", "sharper.minorant:best_shifts", _MINORANT),
     Lemma("shift:pattern", "sharper.minorant:least_shifts", _MINORANT),

@@ -228,6 +228,16 @@ def composed_without_replacement(v: dict[str, Any]) -> mpmath.mpf:
     return v["T"] * mpmath.log(power(order) - power(1) + below + mpmath.ncdf(mu / 2)) / (order - 1)
 
 
+def gaussian_expanding(v: dict[str, Any]) -> mpmath.mpf:
+    """μ² of a fixed order for c-Lipschitz updates: a hit is hidden in the steps up to the next."""
+    number, ratio = v["n"] // v["b"], to_mpf(v["lipschitz"]) ** -2
+
+    def share(steps: int) -> mpmath.mpf:
+        return mpmath.mpf(1) / steps if ratio == 1 else (1 - ratio) / (1 - ratio**steps)
+
+    return 2 * step_cost({**v, "alpha": 1}) * ((v["K"] - 1) * share(number) + share(number - v["j0"]))
+
+
 THEOREMS = {
     "thm:strconvexsmooth": strongly_convex,
     "thm:convexsmooth": convex,

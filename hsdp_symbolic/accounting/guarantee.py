@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from ..arithmetic.doubles import double_below
 from ..errors import ArgumentError, HsdpError
 from ..evaluate.enclosure import Enclosure
-from ..meaning import Neighbouring, Scheme
+from ..meaning import Asks, Neighbouring, Scheme
 from ..progress import Ticker
 from ..setting import Setting
 from ..setting.letters import LETTERS
@@ -195,9 +195,19 @@ def _not_met(found: Statement, covered: Covered) -> str:
     """Why the update of this run is not known to do what a statement asks for; empty if it is."""
     if needs_hidden_state(found) and covered.uncovered:
         return covered.uncovered
+    if covered.uneven and found.asks is Asks.LIPSCHITZ:
+        return UNEVEN
     if found.asks in covered.footing.provides:
         return ""
+    if found.asks is Asks.LIPSCHITZ and not covered.footing.lacks:
+        return "it is for updates that need not contract, and this one does"
     return covered.footing.lacks or "it asks for smooth convex losses, and here the update is only known to contract"
+
+
+UNEVEN = (
+    "the last batch of an epoch is shorter than the others, and where updates need not contract it is not known to be "
+    "the worst place for a record (dropping it would help)"
+)
 
 
 def epsilon(
@@ -430,7 +440,7 @@ def _missing(candidates: Candidates) -> tuple[str, ...]:
     from ..catalogue import statement
 
     missing = [_lacking(statement(label), candidates) for label in candidates.hidden]
-    return min(missing, key=lambda names: (len(names), names))
+    return min(missing, key=lambda names: ("lipschitz" in names, len(names), names))
 
 
 def _lacking(found: Statement, candidates: Candidates) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from enum import StrEnum
 from fractions import Fraction
 
 from ..errors import ArgumentError
-from ..meaning import Released, Scheme
+from ..meaning import Asks, Released, Scheme
 from ..setting import Setting
 from ..setting.letters import LARGEST_EXPONENT
 from ..statement import Statement
@@ -148,6 +148,8 @@ class Covered:
     uncovered: str
     composed: Setting | None = None
     """Where it differs, the setting that composition is applied to."""
+    uneven: bool = False
+    """Whether every epoch is shuffled anew, and its last batch holds a record with less chance than the others."""
 
     @property
     def setting(self) -> Setting:
@@ -178,7 +180,20 @@ def cover(run: TrainingRun, scheme: Scheme) -> Covered:
         if run.has_leftover():
             setting, uncovered = _with_leftover(run, words)
         setting = _in_units_of_the_divisor(run, setting, words)
-    return Covered(run, run.update.footing(setting, run.load), tuple(words), uncovered)
+    footing = _that_never_expands(run.update.footing(setting, run.load))
+    uneven = scheme is Scheme.RESHUFFLE and run.has_leftover() and run.leftover is not Leftover.DROPPED
+    return Covered(run, footing, tuple(words), uncovered, uneven=uneven)
+
+
+def _that_never_expands(footing: Footing) -> Footing:
+    """Steps on smooth convex losses are 1-Lipschitz if not too long; that matters where they do not contract."""
+    setting = footing.setting
+    if Asks.CONVEX not in footing.provides or not {"eta", "beta"} <= setting.values().keys() or "lipschitz" in setting:
+        return footing
+    contracts = "lam" in setting and setting["eta"] * (setting["lam"] + setting["beta"]) < 2
+    if contracts or setting["eta"] * setting["beta"] >= 2:
+        return footing
+    return replace(footing, setting=setting.replace(lipschitz=1), provides=footing.provides | {Asks.LIPSCHITZ})
 
 
 def _in_units_of_the_divisor(run: TrainingRun, setting: Setting, words: list[str]) -> Setting:

@@ -32,6 +32,8 @@ EVERYTHING = frozenset({Asks.NOTHING, Asks.CONTRACTION, Asks.STRONGLY_CONVEX, As
 ANY_BATCH = EVERYTHING | {Asks.SIZED_CONTRACTION}
 """The same where every record's loss is convex and smooth by itself, and λ that of a regulariser of its own."""
 ONLY_CONTRACTION = frozenset({Asks.NOTHING, Asks.CONTRACTION})
+ONLY_LIPSCHITZ = frozenset({Asks.NOTHING, Asks.LIPSCHITZ})
+"""The update may expand, by no more than a known constant."""
 ONLY_COMPOSITION = frozenset({Asks.NOTHING})
 
 SCALAR = "clip:scalar"
@@ -65,9 +67,9 @@ class SourcedConstant:
 class Footing:
     """What is known of the update of a run, and why.
 
-    `setting` has the λ and β that hold for the update as it is made, after clipping; bounds that ask for what is in
-    `provides` may be used. Where that is too little for any hidden-state bound, `lacks` says why, and `helps` what
-    would be enough.
+    `setting` has the λ and β, or the Lipschitz constant, that hold for the update as it is made, after clipping; bounds
+    that ask for what is in `provides` may be used. Where that is too little for bounds that need a contraction, `lacks`
+    says why, and `helps` what would be enough.
     """
 
     setting: Setting
@@ -97,12 +99,16 @@ class Unclipped:
     def footing(self, setting: Setting, load: Fraction = Fraction(1)) -> Footing:
         assert load == 1
         convexity = "λ-strongly convex" if "lam" in setting else "convex"
-        told = f"no gradient is clipped: each record's loss, as it is, is β-smooth and {convexity}"
+        told = [f"no gradient is clipped: each record's loss, as it is, is β-smooth and {convexity}"]
+        told = told if "beta" in setting else []
+        provides = EVERYTHING
+        if "lipschitz" in setting:
+            told.append(
+                f"no gradient is clipped, and the update, whatever its batch, is {setting['lipschitz']}-Lipschitz"
+            )
+            provides |= {Asks.LIPSCHITZ}
         return Footing(
-            setting,
-            EVERYTHING,
-            "gradients are not clipped, and bounded as the losses are",
-            assumed_by_you=(told,) if "beta" in setting else (),
+            setting, provides, "gradients are not clipped, and bounded as the losses are", assumed_by_you=tuple(told)
         )
 
 
@@ -240,8 +246,8 @@ class VouchedLipschitz:
         )
         if self.constant >= 1:
             return Footing(
-                setting,
-                ONLY_COMPOSITION,
+                setting.replace(lipschitz=self.constant),
+                ONLY_LIPSCHITZ,
                 f"an update you vouch to be {self.constant}-Lipschitz",
                 assumed_by_you=told,
                 lacks=f"the update you vouch for need not contract: its Lipschitz constant {self.constant} is not < 1",

@@ -196,10 +196,15 @@ class Attack:
         return float(self.bound.hi) / self.found if self.found else math.inf
 
 
+def suited(run: Setting, found: Statement) -> Setting:
+    """The run, with a Lipschitz constant where a statement needs one: quadratic losses that are convex have 1."""
+    return run.replace(lipschitz=1) if "lipschitz" in found.needs and "lipschitz" not in run else run
+
+
 def bound_of(label: str, run: Setting, alpha: OrderLike, place: int | None, expr: Expr | None = None) -> Enclosure:
     """The certified value of a statement (or of a changed expression of it) at a setting."""
     found = statement(label)
-    batches = int(run["n"] // run["b"])
+    run, batches = suited(run, found), int(run["n"] // run["b"])
     known = {"alpha": alpha, "j0": place, "j": batches - (place or 0), "split": (batches + 1) // 2}
     extra = {name: value for name, value in known.items() if name in found.needs and value is not None}
     extra |= found.choices(run, extra)

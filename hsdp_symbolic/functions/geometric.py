@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sympy import Expr, Integer, Pow, S
 
-from ..arithmetic.scaled import Scaled
+from ..arithmetic.scaled import Scaled, log_q
 from ..arithmetic.tape import Traced
 from ..errors import NotRational, UnsupportedNode
 from ..setting.arrays import Array
@@ -98,7 +98,9 @@ class GeometricSum(Pointwise):
 
     @classmethod
     def doubles(cls, over: Doubles, x: Any, k: Any) -> Any:
-        if not isinstance(x, Scaled) or not x.is_power:
+        if not isinstance(x, Scaled):
+            return cls._of_numbers(over, x, k)
+        if not x.is_power:
             raise UnsupportedNode("the NumPy view sums powers of q only; use .enclose(...)")
         if isinstance(x.exponent, Fraction) and x.exponent == 0:
             return k
@@ -110,6 +112,16 @@ class GeometricSum(Pointwise):
         if isinstance(x.exponent, Traced):  # may be 0 somewhere
             return over.record(_powers, x.exponent, x.log_q.value, k)
         log_x = over.value(x.exponent) * x.log_q.value
+        return np.expm1(over.value(k) * log_x) * (1.0 / np.expm1(log_x))
+
+    @classmethod
+    def _of_numbers(cls, over: Doubles, x: Any, k: Any) -> Any:
+        """For x > 0 that is no power of q; where x is exact, so is 1 − x before its logarithm is taken."""
+        if not isinstance(x, Fraction):
+            return over.record(_powers, 1.0, over.record(np.log, x), k)
+        if x == 1:
+            return k
+        log_x = log_q(1 - x).value
         return np.expm1(over.value(k) * log_x) * (1.0 / np.expm1(log_x))
 
     def sign(self, sign: Callable[[Expr], int]) -> int:

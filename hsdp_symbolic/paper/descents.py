@@ -28,7 +28,7 @@ from ..proof.propositions import (
     Proposition,
 )
 from ..proof.search import given, ranged, short
-from ..symbols import ABBREVIATIONS, G, K, N, P, S_g, X, alpha, b, beta, eta, j0, lam, m, move, n, q, sigma2
+from ..symbols import ABBREVIATIONS, G, K, N, P, S_g, X, alpha, b, beta, eta, j0, lam, lipschitz, m, move, n, q, sigma2
 
 NOISE = 2 * eta * sigma2
 """The variance of a step's noise, per coordinate."""
@@ -115,6 +115,11 @@ def losses_assumed(run: Descent, size: Expr | None, modulus: Expr) -> tuple[Prop
 def by_contraction(run: Descent, size: Expr = b) -> tuple[Proposition, ...]:
     """What bounds by contraction assume of a run: its updates are (1 − ηλ)-Lipschitz, and how much a record matters."""
     return Lipschitz(run, q), Apart(run, eta * S_g / size)
+
+
+def by_lipschitz(run: Descent, size: Expr = b) -> tuple[Proposition, ...]:
+    """What bounds assume that ask for a Lipschitz constant alone, whatever it is."""
+    return Lipschitz(run, lipschitz), Apart(run, eta * S_g / size)
 
 
 def for_losses(theorem: Theorem, run: Descent) -> Theorem:

@@ -204,6 +204,23 @@ def _next_mean(lemma: Theorem, body: Expr, scale: Expr = S.Zero) -> Theorem:
     return cut(substitute(lemma, put), kernel.unfold(here, 1, positive))
 
 
+def next_term(body: Expr, scale: Expr = S.Zero) -> Theorem:
+    """k/(k + 1) of e^(scale + the mean's logarithm) over k terms, and 1/(k + 1) of the next, is that over k + 1."""
+    return _next_mean(_one_more_term(), body, scale)
+
+
+def first_term(body: Expr, scale: Expr = S.Zero) -> Theorem:
+    """e^(scale + body) at 1 is e^(scale + the mean's logarithm) of one term."""
+    return _exponential(kernel.unfold(LogMeanExp(body, i, S.One), 0), scale)
+
+
+def with_next(so_far: Theorem, following: Theorem, above: Theorem) -> Theorem:
+    """The moment of k pairs, each as likely, mixed with one more."""
+    share = k / (k + 1)
+    shares = combine(S.Zero, share, (share,)), combine(share, S.One, (1 / (k + 1),))
+    return mixture(share, so_far, following, shares, above)
+
+
 def over_places(theorem: Theorem, own: Expr, lowest: Theorem, common: Expr = S.Zero) -> Theorem:
     """R_α of batches shuffled once, from that of a fixed order: common + LogMeanExp(body_of(own), i, N)/(α − 1).
 
@@ -223,14 +240,12 @@ def over_places(theorem: Theorem, own: Expr, lowest: Theorem, common: Expr = S.Z
         return kernel.weaken(here, substitute(_split(), {y: common, x_i: own.subs(j0, at)}))
 
     def step(so_far: Theorem) -> Theorem:
-        share, one, room = k / (k + 1), assume(AtMost(S.One, k)), assume(AtMost(k + 1, N))
+        one, room = assume(AtMost(S.One, k)), assume(AtMost(k + 1, N))
         here = moment_at(N - k - 1, combine(S.Zero, N - k - 1, (S.One, room)))
-        shares = combine(S.Zero, share, (share,)), combine(share, S.One, (1 / (k + 1),))
-        more = apply(one_more_place, mixture(share, so_far, here, shares, above), room, put={whole: k}, ranges=[one])
-        return kernel.weaken(more, _next_mean(_one_more_term(), body, scale))
+        more = apply(one_more_place, with_next(so_far, here, above), room, put={whole: k}, ranges=[one])
+        return kernel.weaken(more, next_term(body, scale))
 
-    alone = kernel.unfold(LogMeanExp(body, i, S.One), 0)
-    base = kernel.rewrite(apply(last_place, moment_at(N - 1)), _exponential(alone, scale))
+    base = kernel.rewrite(apply(last_place, moment_at(N - 1)), first_term(body, scale))
     placed = kernel.named(induct(k, 1, claim, base, step, upper=N), "the record in one of k places")
     least = everywhere(at_least_one(body, lowest))
     if common != 0:

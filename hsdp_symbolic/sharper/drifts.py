@@ -7,6 +7,7 @@ step that uses the record can be apart; a step turns z into Lz, or Lz + 1 if it 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sympy import Expr, S
@@ -69,14 +70,22 @@ class Units:
         at = {steps: before.proposition.steps}  # type: ignore[attr-defined]
         return apply(drift_maps, apply(lipschitz_at, contracts(self.run, self.factor), put=at), apart_, before)
 
-    def hiding(self, maps: Theorem, shift: Expr | Theorem, after: Drift, left: Theorem, *nonzero: Theorem) -> Theorem:
+    def hiding(
+        self,
+        maps: Theorem,
+        shift: Expr | Theorem,
+        after: Drift,
+        left: Theorem,
+        *nonzero: Theorem,
+        by: Sequence[Theorem] = (),
+    ) -> Theorem:
         """The noise of the step hides `shift` ≥ 0 units, which leaves what `left` says is not negative: `after`."""
         size = shift if isinstance(shift, Theorem) else kernel.positive(shift)
         away = maps.proposition.distance  # type: ignore[attr-defined]
         assert isinstance(size.proposition, AtMost | Less)
         taken = self.unit * size.proposition.right
         known = (*self.nonzero, *nonzero)
-        room = combine(taken, away, (self.unit, left), nonzero=known)
+        room = combine(taken, away, (self.unit, left), nonzero=known, by=by)
         not_negative = combine(S.Zero, taken, (self.unit, size), nonzero=known)
         noise = kernel.positive(NOISE)
         here = {BATCHES: self.run.batches, noise_1: NOISE, steps: maps.proposition.steps}  # type: ignore[attr-defined]
@@ -87,8 +96,8 @@ class Units:
             found = rewrite(found, cancel(old.steps, after.steps))  # type: ignore[attr-defined]
         rest = found.proposition.distance  # type: ignore[attr-defined]
         if rest != after.distance:
-            found = rewrite(found, cancel(rest, after.distance, *known))
-        return equal_bound(found, after.cost, *known, by=[short(self.rho)])
+            found = rewrite(found, cancel(rest, after.distance, *known, by=by))
+        return equal_bound(found, after.cost, *known, by=[short(self.rho), *by])
 
     def gaussian(self, met: Theorem) -> Theorem:
         """μ² ≤ 2ρ·Σa², once the copy has met the first run."""

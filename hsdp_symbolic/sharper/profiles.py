@@ -62,12 +62,14 @@ COST = 2 * rho0 * CyclicShifts(q, N, K, i)
 """μ² for a record in the i-th batch from the last."""
 
 
-@cache
-def over_places() -> Theorem:
-    """δ of batches shuffled once, as a mean over the record's places, counted from the last batch."""
-    known = in_every_place(apply(gaussian_profile, cyclic().theorem, put={epsilon_1: epsilon}))
+def over_places(theorem: Theorem, cost: Expr) -> Theorem:
+    """δ of batches shuffled once, as a mean over the record's places, counted from the last batch.
+
+    `theorem` gives μ² of a fixed order, `cost` is the same for a record in the i-th batch from the last.
+    """
+    known = in_every_place(apply(gaussian_profile, theorem, put={epsilon_1: epsilon}))
     pair = known.proposition.pair  # type: ignore[attr-defined]
-    body = GaussianProfile(COST, epsilon)
+    body = GaussianProfile(cost, epsilon)
 
     def claim(places: Expr) -> Proposition:
         run = Descent(LastPlaces(N, places), pair.descent.noise)
@@ -84,7 +86,7 @@ def over_places() -> Theorem:
     alone = kernel.swap(kernel.unfold(MeanOver(body, i, S.One), 0))
     base = kernel.weaken(apply(last_place_profile, at_place(known, N - 1)), alone)
     placed = kernel.named(induct(k, 1, claim, base, step, upper=N), "the record in one of k places")
-    return _or_left_out(everywhere(placed))
+    return _or_left_out(everywhere(placed), _not_negative(body))
 
 
 def one_more_term(mean: MeanOver, term: Expr) -> Theorem:
@@ -94,10 +96,8 @@ def one_more_term(mean: MeanOver, term: Expr) -> Theorem:
     return chain(cancel(share * mean + (1 - share) * term, unfolded.proposition.right), kernel.swap(unfolded))  # type: ignore[attr-defined]
 
 
-@cache
-def _not_negative() -> Theorem:
+def _not_negative(body: Expr) -> Theorem:
     """0 ≤ the mean over all places."""
-    body = GaussianProfile(COST, epsilon)
 
     def claim(places: Expr) -> AtMost:
         return AtMost(S.Zero, MeanOver(body, i, places))
@@ -112,7 +112,7 @@ def _not_negative() -> Theorem:
     return everywhere(induct(k, 1, claim, base, step, upper=N))
 
 
-def _or_left_out(placed: Theorem) -> Theorem:
+def _or_left_out(placed: Theorem, not_negative: Theorem) -> Theorem:
     """Shuffled batches, from a record that is evenly placed: it may be left out, if b does not divide n."""
     pair, mean = placed.proposition.pair, placed.proposition.value  # type: ignore[attr-defined]
     share = N * b / n
@@ -122,23 +122,20 @@ def _or_left_out(placed: Theorem) -> Theorem:
     shares = kernel.loosen(kernel.positive(share)), kernel.loosen(most)
     mixed = apply(profile_of_mixture, *shares, placed, left_out, put={weight: share})
     found = apply(shuffled_once_profile, chance_of_a_place(), mixed, put={records: n, size: b})
-    return kernel.weaken(found, combine(found.proposition.value, mean, (most, _not_negative())))
+    return kernel.weaken(found, combine(found.proposition.value, mean, (most, not_negative)))
 
 
-@cache
-def _as_printed() -> Theorem:
-    """The mean over batches, as it is printed, is the mean that is computed: term by term."""
-    one = assume(AtMost(S.One, i))
-    known = positive_from_one(last_squares(q, i), i, one)
-    meant = undisplay(_mean_shown())
+def as_printed(body: Expr, cost: Expr, squares: Expr) -> Theorem:
+    """The mean over batches, as it is printed, is the mean that is computed: term by term; 0 < squares for i ≥ 1."""
+    known = positive_from_one(squares, i, assume(AtMost(S.One, i)))
+    meant = undisplay(mean_shown(body))
     return kernel.plain_mean(
-        cancel(meant.args[0], GaussianProfile(COST, epsilon), known, by=[short(rho0), short(sigma2)]), i, N
+        cancel(meant.args[0], GaussianProfile(cost, epsilon), known, by=[short(rho0), short(sigma2)]), i, N
     )
 
 
-def _mean_shown() -> Expr:
-    """The mean over batches as it is printed."""
-    body, _ = spent_shown(N - j0, STEP_SQUARE)
+def mean_shown(body: Expr) -> Expr:
+    """The mean over batches as it is printed, for μ² as it is printed."""
     return Average(GaussianProfile(Named(Str(r"\mu_{j_0}^2"), body), epsilon), j0, N)
 
 
@@ -157,10 +154,10 @@ def shuffled() -> Statement:
             DeltaAtMost(From(SHUFFLED, Integer(0), K * N), epsilon, MeanOver(GaussianProfile(COST, epsilon), i, N)),
             relations,
             by_contraction(SHUFFLED),
-            over_places,
+            lambda: over_places(cyclic().theorem, COST),
         ),
-        shown=_mean_shown(),
-        printed_with=lambda: [_as_printed()],
+        shown=mean_shown(body),
+        printed_with=lambda: [as_printed(body, COST, last_squares(q, i))],
         also=((r"\mu_{j_0}^2", body), *where),
         hypotheses=relations,
         uses=("gdp:cyclic",),

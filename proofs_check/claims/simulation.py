@@ -13,7 +13,7 @@ from sympy.core.relational import Relational
 
 from hsdp_symbolic import Setting, statement
 from hsdp_symbolic.catalogue import labels
-from hsdp_symbolic.experiment.attack import FIGURE, Attack, attack, is_target
+from hsdp_symbolic.experiment.attack import FIGURE, Attack, attack, is_target, suited
 from hsdp_symbolic.experiment.bound_and_truth import BoundAndTruth, bound_and_truth
 from hsdp_symbolic.experiment.quadratic_profile import quadratic_profile
 from hsdp_symbolic.proof.checks import Check, Evidence, Method, Verdict
@@ -119,7 +119,7 @@ def _above(label: str, run: Setting, epsilon: str) -> tuple[float, float]:
     found = statement(label)
     first: dict[str, Any] = {"j0": 0} if "j0" in found.needs else {}
     exact = quadratic_profile(run, found.scheme).delta(float(Fraction(epsilon)))
-    return found.delta(run, epsilon, **first).upper(), exact
+    return found.delta(suited(run, found), epsilon, **first).upper(), exact
 
 
 @cache

@@ -452,7 +452,7 @@ class Book:
     def value(self, letters: Mapping[str, Fraction | int], name: str | None = None) -> Number:
         """The first right-hand side at these letters, or that of the definition of `name`."""
         self.known.clear()
-        self.letters = {key: _number(value) for key, value in letters.items()}
+        self.letters = {("c" if key == "lipschitz" else key): _number(value) for key, value in letters.items()}
         return (self.formula if name is None else self.aside[tuple(tokens(name))])(self.letters)
 
     def term(self, head: str, indices: list[Number]) -> Number:

@@ -31,6 +31,7 @@ EXCLUDED = {
     "split:capped": "a recursion whose step is chosen by a condition in words",
     "control:without_replacement": "a dynamic programme over functions",
     "control:reshuffle": "a dynamic programme over functions",
+    "expanding:reshuffle": "a product of matrices",
     "profile:reshuffle": "a mean of what the least of all shifts spend",
 }
 """Statements whose LaTeX the reader cannot turn into numbers, and why. Recursions over numbers are iterated."""

@@ -20,7 +20,9 @@ from ...symbols import (
     epochs_1,
     epsilon_1,
     known_1,
+    moment_1,
     noise_1,
+    order,
     plan,
     rate,
     records,
@@ -40,13 +42,16 @@ from ..propositions import (
     Either,
     Equal,
     From,
+    Less,
     MayBe,
     Mixed,
+    Moment,
     ShuffledEachEpoch,
     Unused,
 )
 from .mixtures import RANDOM
 from .profiles import BALLE
+from .renyi import VAN_ERVEN
 
 
 @dataclass(frozen=True)
@@ -137,6 +142,34 @@ plan_may_be = Fact(
     "what may come about given the plan may come about",
 )
 
+# --- One plan that has all places -----------------------------------------------------------------------------------
+
+_ALL = AsDrawn(WithPlan(count, rate, epochs_1, epochs_1, plan))
+
+
+def _place_in(epoch_: Expr) -> PlannedPlace:
+    return PlannedPlace(count, epochs_1, epochs_1, plan, epoch_)
+
+
+before_planned = Fact(
+    "before_planned",
+    "",
+    (AtMost(after + 1, _place_in(Integer(0))),),
+    Unused(_ALL, after),
+    "the record is in its place of the first epoch, or left out",
+)
+between_planned = Fact(
+    "between_planned",
+    "",
+    (
+        AtMost(S.One, after),
+        AtMost(after + 1, count - _place_in(epoch) + _place_in(epoch + 1)),
+        AtMost(epoch + 2, epochs_1),
+    ),
+    Unused(_ALL, count * epoch + _place_in(epoch) + after),
+    "the record is in its places of these two epochs, or left out: in no batch between",
+)
+
 # --- All plans ------------------------------------------------------------------------------------------------------
 
 
@@ -187,6 +220,51 @@ all_plans = Fact(
     DeltaAtMost(
         From(Descent(ShuffledEachEpoch(count, rate), noise_1), Integer(0), count * epochs_1), epsilon_1, cost_1
     ),
+    "every epoch is shuffled by itself, and each of its batches holds the record with the same chance: with a place "
+    "for a record that is left out, too, each of the N^m plans is as likely",
+)
+
+# --- The same for moments -------------------------------------------------------------------------------------------
+
+whichever_outcome_moment = Fact(
+    "whichever_outcome_moment",
+    VAN_ERVEN,
+    (Moment(_run(AsDrawn(RANDOM)), order, moment_1), Less(S.One, order)),
+    Moment(_run(RANDOM), order, moment_1),
+    "what is drawn is drawn alike for both datasets, and ∫μ^a·ν^(1−a) is jointly convex: a mixture of what is at most "
+    "M is at most M",
+)
+first_plan_moment = Fact(
+    "first_plan_moment",
+    "",
+    (Moment(_run(WithPlan(*_PLANS, S.One)), order, moment_1),),
+    Moment(_run(FirstPlans(*_PLANS, S.One)), order, moment_1),
+    "the first plan",
+)
+one_more_plan_moment = Fact(
+    "one_more_plan_moment",
+    "",
+    (
+        Moment(
+            Mixed(whole / (whole + 1), _run(FirstPlans(*_PLANS, whole)), _run(WithPlan(*_PLANS, whole + 1))),
+            order,
+            moment_1,
+        ),
+        AtMost(whole + 1, count**known_1),
+    ),
+    Moment(_run(FirstPlans(*_PLANS, whole + 1)), order, moment_1),
+    "one of the first k plans, each as likely, or the next",
+)
+all_plans_moment = Fact(
+    "all_plans_moment",
+    "",
+    (
+        Equal(factorial(records - 1) * factorial(size) / (factorial(size - 1) * factorial(records)), rate),
+        Moment(
+            From(Descent(FirstPlans(*_PLANS, count**known_1), noise_1), Integer(0), count * epochs_1), order, moment_1
+        ),
+    ),
+    Moment(From(Descent(ShuffledEachEpoch(count, rate), noise_1), Integer(0), count * epochs_1), order, moment_1),
     "every epoch is shuffled by itself, and each of its batches holds the record with the same chance: with a place "
     "for a record that is left out, too, each of the N^m plans is as likely",
 )

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from sympy import Max, Rational
 
-from ...symbols import cost_1
-from ..facts.reshuffled import whichever_outcome
+from ...symbols import cost_1, moment_1
+from ..facts.reshuffled import whichever_outcome, whichever_outcome_moment
 from ..kernel import Fact
 from . import witness
 
@@ -20,3 +20,12 @@ def _mixture(fact: Fact) -> Iterator[bool]:
         each = [Max(0, heads - other) for heads, other in pairs]
         true = sum(each, start=Rational(0)) / 2
         yield bool(fact.conclusion.value.subs(cost_1, max(each)) >= true)
+
+
+@witness(whichever_outcome_moment)
+def _mixture_of_moments(fact: Fact) -> Iterator[bool]:
+    """One of two fair coins or two coins that differ is tossed, and told which; the moment of order 2."""
+    for other in (Rational(1, 3), Rational(1, 4)):
+        each = [Rational(1), (Rational(1, 2) ** 2) * (1 / other + 1 / (1 - other))]
+        true = sum(each, start=Rational(0)) / 2
+        yield bool(fact.conclusion.value.subs(moment_1, max(each)) >= true)
