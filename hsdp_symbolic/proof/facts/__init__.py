@@ -28,6 +28,7 @@ PARTS = (
     "diffusion",
     "regression",
     "clipping",
+    "clipped_updates",
     "published",
 )
 

@@ -97,7 +97,7 @@ class At(Term):
 class Clipped(Term):
     """Gradients of single records, clipped to norm `clip`, to which decay·θ is added: g(θ) = g₀(θ) + decay·θ."""
 
-    model: Softmax | Anything
+    model: Term
     clip: Expr
     decay: Expr
     words = "gradients of {model}, clipped to norm {clip}, with {decay}·θ added"
@@ -295,6 +295,8 @@ class RecordMaps(Proposition):
     gradient: Clipped | Anything
     step: Expr
     constant: Expr
+    value_at = "constant"
+    quantity = Quantity.LIPSCHITZ
     words = "{gradient}: a step of size {step} on one record is Lipschitz with constant {constant}"
 
 
@@ -305,6 +307,8 @@ class BatchMaps(Proposition):
     gradient: Clipped | Anything
     step: Expr
     constant: Expr
+    value_at = "constant"
+    quantity = Quantity.LIPSCHITZ
     words = "{gradient}: a step of size {step} on a batch is Lipschitz with constant {constant}"
 
 
