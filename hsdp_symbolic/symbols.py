@@ -354,7 +354,7 @@ slope_1, slope_2, clipped_1, clipped_2 = (
     Symbol(name, real=True) for name in ("slope_1", "slope_2", "clipped_1", "clipped_2")
 )
 root = Symbol("root", positive=True)
-# Any loss at two points, Δ apart: by how much gradients differ, as they are (h) and clipped (d); what a step keeps of Δ.
+# Any loss at two points, Δ apart: how gradients differ, as they are (h) and clipped (d); what a step keeps of Δ.
 grad_move, cut_grad = (Symbol(name, real=True) for name in ("grad_move", "cut_grad"))
 grad_change = Symbol("grad_change", nonnegative=True)
 kept = Symbol("kept", positive=True)

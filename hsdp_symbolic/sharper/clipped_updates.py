@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 
-from sympy import Expr, Integer, Rational, S, Symbol, sqrt
-from sympy.core.relational import Relational
+from sympy import Expr, Integer, Rational, S, sqrt
 
 from ..display import Over, Plus, times
 from ..proof import kernel
@@ -30,7 +29,7 @@ from ..proof.facts.clipped_updates import (
 )
 from ..proof.facts.regression import BatchMaps, Clipped, mean_of_maps
 from ..proof.kernel import Theorem, apply, assume, cancel, combine, cut, substitute
-from ..proof.propositions import AtMost, Less
+from ..proof.propositions import AtMost, Equal, Less
 from ..proof.search import claimed, given, right_of
 from ..statement import Statement
 from ..symbols import (
@@ -189,6 +188,9 @@ def long_steps() -> Theorem:
     return _on_batches(CONVEX, constant, moved, more)
 
 
+_SIDES = [(each.left, each.right) for each in one_sided_derivative.premises if isinstance(each, Equal | AtMost | Less)]
+
+
 @cache
 def attained() -> Theorem:
     """No constant below that of `clip:convex` holds, by a quadratic loss of two parameters.
@@ -204,13 +206,15 @@ def attained() -> Theorem:
     nonzero = combine(S.Zero, 1 - eta * smooth / (4 * kept), (total / (4 * kept),))
     put = {v_1: first, v_2: second, y_1: direction[0], y_2: direction[1], factor: constant, step_1: eta}
     put |= {smoothness: smooth, clip_1: C, decay_1: (1 - kept) / eta}
-    wanted = [each.changed(lambda part: part.subs(put, simultaneous=True)) for each in one_sided_derivative.premises]
+    unit, longer, _, moved, *_ = (
+        (left.subs(put, simultaneous=True), right.subs(put, simultaneous=True)) for left, right in _SIDES
+    )
     lemma = apply(
         one_sided_derivative,
-        cancel(wanted[0].left, S.One),
-        combine(S.Zero, wanted[1].right, (first / 2,)),
+        cancel(*unit),
+        combine(*longer, (first / 2,)),
         combine(S.Zero, size, (total / (4 * kept),)),
-        combine(wanted[3].left, wanted[3].right, nonzero=[nonzero]),
+        combine(*moved, nonzero=[nonzero]),
         *map(kernel.positive, (eta, C)),
         combine(S.Zero, smooth, (1 / eta, assume(Less(gap, 3 * kept)))),
         put=put,

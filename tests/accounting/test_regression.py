@@ -11,8 +11,9 @@ import pytest
 
 from hsdp_symbolic import Setting, statement
 from hsdp_symbolic.accounting import epsilon
+from hsdp_symbolic.accounting.lipschitz import RATES
+from hsdp_symbolic.accounting.losses import MAY_BITE, NEVER_BITES, TWO_CLASSES
 from hsdp_symbolic.accounting.regression import logistic_privacy
-from hsdp_symbolic.accounting.update import MAY_BITE, NEVER_BITES, RATES, TWO_CLASSES
 from hsdp_symbolic.catalogue import statements
 from hsdp_symbolic.errors import ArgumentError
 from hsdp_symbolic.meaning import Asks
@@ -189,7 +190,7 @@ class TestRefusals:
     def test_each_remedy_it_names_is_enough(self):
         helps = logistic_privacy(**BITES).guarantee.helps
         clip = re.search(r"max_grad_norm >= ([\d.]+)", helps).group(1)
-        lam = float(re.search(r"weight_decay > ([\d.]+)", helps).group(1))
+        lam = float(re.search(r"weight_decay >= ([\d.]+)", helps).group(1))
         assert NEVER_BITES in logistic_privacy(**(BITES | {"clip_norm": clip})).case
         small_step = BITES | {"lam": 1.01 * lam, "learning_rate": "0.0001"}
         assert MAY_BITE in logistic_privacy(**small_step).case

@@ -51,8 +51,7 @@ def _case(one: tuple[float, float], other: tuple[float, float]) -> dict[Symbol, 
 
 
 CASES = tuple(
-    _case(*points)
-    for points in (((0.1, 0.2), (0.3, 0.2)), ((1, 2), (-1, 0.5)), ((3, 1), (0.1, 0.1)), ((0, 3), (2, 3)))
+    _case(*points) for points in (((0.1, 0.2), (0.3, 0.2)), ((1, 2), (-1, 0.5)), ((3, 1), (0.1, 0.1)), ((0, 3), (2, 3)))
 )
 WEIGHTS = ((1, 0, 0), (0, 1, -1), (-4, 1, 0), (1, 1, -2))
 
