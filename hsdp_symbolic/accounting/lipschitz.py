@@ -17,6 +17,7 @@ from .update import ONLY_COMPOSITION, ONLY_CONTRACTION, ONLY_LIPSCHITZ, Footing,
 RATES = ("prop:smooth_strcvx_clip:rate", "prop:smooth_strcvx_clip:rate_clip")
 OF_CONVEX = ("clip:convex", "clip:convex:long")
 OF_SMOOTH = ("clip:smooth",)
+OF_SOFTMAX = "clip:softmax"
 DIGITS = 12
 """How many digits a constant is rounded to, to the side on which it says less."""
 Constants = Iterator[tuple[str, Fraction]]
@@ -36,6 +37,15 @@ def of_clipped(setting: Setting, smooth: Fraction, labels: tuple[str, ...]) -> C
             yield label, standing_statement(label).enclose(setting, beta0=smooth, lam0=decay).hi
         except HypothesisError:  # a step too long, or too short, for this one
             continue
+
+
+def of_softmax(setting: Setting, L: Fraction, load: Fraction) -> Constants:
+    """The same for softmax regression, by its clip norm; sums divided by less are a longer step on a weaker decay."""
+    longer, decay = setting.replace(eta=setting["eta"] * load), decay_of(setting) / load
+    try:
+        yield OF_SOFTMAX, standing_statement(OF_SOFTMAX).enclose(longer, L=L, lam0=decay).hi
+    except HypothesisError:
+        return
 
 
 def of_rates(setting: Setting, L: Fraction) -> Constants:

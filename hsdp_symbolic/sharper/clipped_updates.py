@@ -95,20 +95,20 @@ def _square(gradient: Clipped, *weights: Expr) -> Theorem:
     return apply(square_of_three, _points(gradient), put=put)
 
 
-def _moved(keeps: Expr) -> Expr:
+def moved_apart(keeps: Expr) -> Expr:
     """‖keeps·Δ − ηd‖²."""
     return keeps**2 * X - 2 * eta * keeps * P + eta**2 * G
 
 
 def _on_batches(gradient: Clipped, constant: Expr, moved: Theorem, positive: Theorem, *nonzero: Theorem) -> Theorem:
     """A step on a batch is Lipschitz with this constant, from what it does to one record at two points."""
-    moved = kernel.loosen(combine(_moved(KEPT), constant**2 * X, (S.One, moved), nonzero=nonzero))
+    moved = kernel.loosen(combine(moved_apart(KEPT), constant**2 * X, (S.One, moved), nonzero=nonzero))
     put = {factor: constant, step_1: eta, LOSSES: gradient.model, **_LETTERS}
     record = apply(lipschitz_at_two_points, moved, kernel.loosen(positive), put=put, ranges=nonzero)
     return apply(mean_of_maps, record)
 
 
-def _divided(product: Theorem, left: Expr, right: Expr, by: Theorem) -> Theorem:
+def divided(product: Theorem, left: Expr, right: Expr, by: Theorem) -> Theorem:
     """left ≤ right/x, from x·left ≤ right and 0 < x."""
     lemma = combine(left, right / root, (1 / root, assume(AtMost(root * left, right))))
     return cut(substitute(lemma, {root: right_of(by)}, by), kernel.loosen(product))
@@ -127,47 +127,54 @@ def _bent() -> Theorem:
     rest = 4 * kept - eta * beta0
     room = assume(Less(S.Zero, rest))
     product = combine(
-        rest * _moved(kept),
+        rest * moved_apart(kept),
         4 * kept**3 * X,
         (4 * kept**2 * eta / beta0, convex),
         (4 * kept * eta / beta0, room, firm),
         (eta / beta0, _square(CONVEX, -kept * beta0, 2 * kept, -rest)),
     )
-    found = _divided(product, _moved(kept), 4 * kept**3 * X, room)
-    bent = combine(_moved(kept), EXPANDS**2 * X, (S.One, found), nonzero=[_below_root(), room])
+    found = divided(product, moved_apart(kept), 4 * kept**3 * X, room)
+    bent = combine(moved_apart(kept), EXPANDS**2 * X, (S.One, found), nonzero=[below_root(), room])
     return kernel.named(bent, "convex losses: how far two points can get apart")
 
 
 @cache
-def _below_root() -> Theorem:
+def below_root() -> Theorem:
     """0 < 1 − ηβ₀/4k if 0 < 4k − ηβ₀."""
     rest = 4 * kept - eta * beta0
     return combine(S.Zero, 1 - eta * beta0 / (4 * kept), (1 / (4 * kept), assume(Less(S.Zero, rest))))
 
 
 @cache
-def _keeps() -> Theorem:
+def keeps_some() -> Theorem:
     """0 < 1 − ηλ₀, for short steps."""
     return combine(S.Zero, KEPT, (Rational(1, 3), given(SHORT)), (eta * beta0 / 3,))
 
 
 @cache
-def _room() -> Theorem:
+def has_room() -> Theorem:
     """0 < 4(1 − ηλ₀) − ηβ₀, for short steps."""
-    return combine(S.Zero, 4 * KEPT - eta * beta0, (S.One, given(SHORT)), (S.One, _keeps()))
+    return combine(S.Zero, 4 * KEPT - eta * beta0, (S.One, given(SHORT)), (S.One, keeps_some()))
 
 
-def _for_our_step(lemma: Theorem) -> Theorem:
+def for_our_step(lemma: Theorem) -> Theorem:
     """A lemma about k, for k = 1 − ηλ₀ and short steps."""
-    return cut(substitute(lemma, {kept: KEPT}, _keeps()), _room())
+    return cut(substitute(lemma, {kept: KEPT}, keeps_some()), has_room())
 
 
 @cache
 def short_steps() -> Theorem:
     """A short step on a batch is Lipschitz with this constant."""
-    inside = _for_our_step(_below_root())
-    positive = substitute(kernel.positive(kept / sqrt(root)), {root: right_of(inside), kept: KEPT}, inside, _keeps())
-    return _on_batches(CONVEX, SHORT_CONSTANT, _for_our_step(_bent()), positive, _keeps(), _room(), inside)
+    nonzero = divisors_positive()
+    return _on_batches(CONVEX, SHORT_CONSTANT, for_our_step(_bent()), positive_constant(), *nonzero)
+
+
+@cache
+def positive_constant() -> Theorem:
+    """0 < c."""
+    inside = for_our_step(below_root())
+    found = kernel.positive(kept / sqrt(root))
+    return substitute(found, {root: right_of(inside), kept: KEPT}, inside, keeps_some())
 
 
 @cache
@@ -178,7 +185,7 @@ def long_steps() -> Theorem:
     more = combine(S.Zero, constant, (Rational(1, 3), given(LONG)), (2 * eta * beta0 / 3,))
     beyond = combine(S.Zero, eta * beta0 - 3 * KEPT, (S.One, given(LONG)))
     moved = combine(
-        _moved(KEPT),
+        moved_apart(KEPT),
         constant**2 * X,
         (2 * eta / beta0, more, convex),
         (2 * eta / beta0, more, firm),
@@ -221,7 +228,7 @@ def attained() -> Theorem:
         ranges=[nonzero],
     )
     left = combine(S.Zero, 3 * KEPT - eta * beta0, (S.One, given(SHORT)))
-    found = substitute(lemma, {kept: KEPT, gap: 3 * KEPT - eta * beta0}, _keeps(), left)
+    found = substitute(lemma, {kept: KEPT, gap: 3 * KEPT - eta * beta0}, keeps_some(), left)
     return cut(found, combine(3 * KEPT - eta * beta0, 3 * KEPT, (eta * beta0,)))
 
 
@@ -237,7 +244,7 @@ def any_losses() -> Theorem:
     shorter = combine(G, beta0**2 * X, (S.One, smooth), (S.One, apart), (Integer(2), firm))
     sum_ = _square(SMOOTH, beta0, S.Zero, S.One)
     moved = combine(
-        _moved(KEPT),
+        moved_apart(KEPT),
         ANY_CONSTANT**2 * X,
         (eta / beta0, keeps, shorter),
         (eta**2, shorter),
@@ -284,13 +291,15 @@ _HYPOTHESES = {
 }
 
 
-def _shown() -> Expr:
+def shown_with(smooth: Expr) -> Expr:
+    """The constant as it is printed."""
     keeps = Plus(1, -times(eta, lam0))
-    return Over(keeps, sqrt(Plus(1, -Over(times(eta, beta0), times(4, keeps)))))
+    return Over(keeps, sqrt(Plus(1, -Over(times(eta, smooth), times(4, keeps)))))
 
 
-def _printed_with() -> list[Theorem]:
-    return [_keeps(), _room(), _for_our_step(_below_root())]
+def divisors_positive() -> list[Theorem]:
+    """That nothing is divided by 0 there."""
+    return [keeps_some(), has_room(), for_our_step(below_root())]
 
 
 @cache
@@ -302,8 +311,8 @@ def convex() -> Statement:
         "θ − η(mean of clipped gradients + λ₀θ) is Lipschitz with this constant, for convex β₀-smooth losses, on every "
         "batch. It contracts where β₀ < 4λ₀(1 − ηλ₀)(2 − ηλ₀).",
         claimed(BatchMaps(CONVEX, eta, SHORT_CONSTANT), (SHORT,), (), short_steps),
-        _shown(),
-        printed_with=_printed_with,
+        shown_with(beta0),
+        printed_with=divisors_positive,
     )
 
 
@@ -315,8 +324,8 @@ def convex_attained() -> Statement:
         "Clipped gradients of convex losses: the constant of short steps is the least",
         "No smaller constant than that of clip:convex holds for all convex β₀-smooth losses.",
         claimed(NoLessThan(CONVEX, eta, SHORT_CONSTANT), (SHORT,), (), attained),
-        _shown(),
-        printed_with=_printed_with,
+        shown_with(beta0),
+        printed_with=divisors_positive,
         uses=("clip:convex",),
     )
 

@@ -29,6 +29,7 @@ PARTS = (
     "regression",
     "clipping",
     "clipped_updates",
+    "clipped_softmax",
     "published",
 )
 
