@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 
-from ..errors import HsdpError, HypothesisError
+from ..errors import HypothesisError
 from ..evaluate.enclosure import Enclosure
 from ..setting import Setting
 from .update import ONLY_COMPOSITION, ONLY_CONTRACTION, ONLY_LIPSCHITZ, Footing, SourcedConstant, standing_statement
 
-RATES = ("prop:smooth_strcvx_clip:rate", "prop:smooth_strcvx_clip:rate_clip")
 OF_CONVEX = ("clip:convex", "clip:convex:long")
 OF_SMOOTH = ("clip:smooth",)
 OF_SOFTMAX = "clip:softmax"
@@ -46,15 +45,6 @@ def of_softmax(setting: Setting, L: Fraction, load: Fraction) -> Constants:
         yield OF_SOFTMAX, standing_statement(OF_SOFTMAX).enclose(longer, L=L, lam0=decay).hi
     except HypothesisError:
         return
-
-
-def of_rates(setting: Setting, L: Fraction) -> Constants:
-    """The same for softmax regression, from the rates at which its clipped update contracts."""
-    for label in RATES:
-        try:
-            yield label, 1 - setting["eta"] * standing_statement(label).enclose(setting, L=L).lo
-        except HsdpError:  # a step too long for the statement, or a value too close to 0 to tell
-            continue
 
 
 def _least(constants: Constants) -> tuple[str, Fraction] | None:

@@ -16,7 +16,7 @@ from ..errors import ArgumentError, HypothesisError
 from ..setting import Setting
 from ..setting.gate import admit_positive, to_fraction
 from ..setting.letters import LETTERS
-from .lipschitz import OF_CONVEX, OF_SMOOTH, Constants, by_constant, decay_of, of_clipped, of_rates, of_softmax
+from .lipschitz import OF_CONVEX, OF_SMOOTH, Constants, by_constant, decay_of, of_clipped, of_softmax
 from .update import (
     ANY_BATCH,
     CLIPPED_ONE_BY_ONE,
@@ -154,8 +154,6 @@ class SoftmaxLoss:
         def constants(at: Setting) -> Constants:
             yield from of_clipped(at, load * self.smoothness(at), OF_CONVEX)
             yield from of_softmax(at, self.feature_norm, load)
-            if load == 1 and "lam" in at:
-                yield from of_rates(at, self.feature_norm)
 
         if "lam" not in setting:
             problem = "without weight_decay nothing pulls the clipped update together"

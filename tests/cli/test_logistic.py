@@ -102,7 +102,7 @@ class TestCommandLine:
         assert main(self.ARGUMENTS.format(3, 0.1).split()) == 0
         out = capsys.readouterr().out
         assert repr(logistic_privacy(**TIGHT).guarantee.epsilon) in out
-        assert "prop:smooth_strcvx_clip:rate_clip" in out
+        assert "clip:softmax" in out
         assert "2·clip_norm" in out
 
     def test_composition_says_why(self, capsys):
