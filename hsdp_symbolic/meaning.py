@@ -92,6 +92,8 @@ class Quantity(StrEnum):
     """The λ of a strongly convex loss."""
     CONTRACTION = auto()
     """A λ′ for which the update is (1 − ηλ′)-Lipschitz."""
+    LIPSCHITZ = auto()
+    """A Lipschitz constant of the update."""
 
     @property
     def words(self) -> str:

@@ -26,7 +26,8 @@ j0, j, k, hit, split = (Symbol(name, integer=True, nonnegative=True) for name in
 sigma_mul = Symbol("sigma_mul", positive=True)
 removed = Symbol("removed", nonnegative=True)
 R1, R2, eps_norm = (Symbol(name, nonnegative=True) for name in ("R1", "R2", "eps_norm"))
-w1, kappa = (Symbol(name, positive=True) for name in ("w1", "kappa"))
+w1, kappa, beta0 = (Symbol(name, positive=True) for name in ("w1", "kappa", "beta0"))
+lam0 = Symbol("lam0", nonnegative=True)
 bias = Symbol("bias", integer=True, nonnegative=True)
 classes = Symbol("classes", integer=True, positive=True)
 delta, epsilon = Symbol("delta", positive=True), Symbol("epsilon", nonnegative=True)
@@ -83,6 +84,8 @@ TEX: dict[Symbol, str] = {
                 eps_norm,
                 w1,
                 kappa,
+                beta0,
+                lam0,
                 bias,
                 classes,
                 split,
@@ -351,7 +354,15 @@ slope_1, slope_2, clipped_1, clipped_2 = (
     Symbol(name, real=True) for name in ("slope_1", "slope_2", "clipped_1", "clipped_2")
 )
 root = Symbol("root", positive=True)
+# Any loss at two points, Δ apart: how gradients differ, as they are (h) and clipped (d); what a step keeps of Δ.
+grad_move, cut_grad = (Symbol(name, real=True) for name in ("grad_move", "cut_grad"))
+grad_change = Symbol("grad_change", nonnegative=True)
+kept = Symbol("kept", positive=True)
 TEX |= {
+    grad_move: r"\langle h,\Delta\rangle",
+    cut_grad: r"\langle d,h\rangle",
+    grad_change: r"\lVert h\rVert^2",
+    kept: "k",
     p_own: "p_y",
     norm_2: r"\lVert\bar{x}\rVert^2",
     p_squares: r"\lVert p\rVert^2",

@@ -14,9 +14,10 @@ from .calibrate import Calibration, Unreachable, calibrate
 from .conversion import delta_at, epsilon_at
 from .guarantee import Considered, Guarantee, Margin, delta, epsilon
 from .library import training_run
+from .losses import convex, huber, logistic, scalar, smooth, smoothed_hinge, softmax, squared
 from .run import Leftover, TrainingRun
 from .several import Part, Total, delta_of_all, epsilon_of_all
-from .update import huber, logistic, scalar, softmax, squared, vouched
+from .update import vouched
 
 __all__ = [
     "Calibration",
@@ -34,6 +35,7 @@ __all__ = [
     "Unreachable",
     "calibrate",
     "compare",
+    "convex",
     "delta",
     "delta_at",
     "delta_of_all",
@@ -43,6 +45,8 @@ __all__ = [
     "huber",
     "logistic",
     "scalar",
+    "smooth",
+    "smoothed_hinge",
     "softmax",
     "squared",
     "training_run",

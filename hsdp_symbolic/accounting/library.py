@@ -14,8 +14,9 @@ from ..errors import ArgumentError
 from ..setting import Setting
 from ..setting.gate import admit, admit_positive, to_fraction
 from ..setting.letters import LARGEST_EXPONENT
+from .losses import OUTSIDE, REGULARISERS, admit_loss, inside
 from .run import TrainingRun, admit_count, admit_divisor, admit_leftover, batches_in
-from .update import Clipped, Update, admit_loss
+from .update import Clipped, Update
 
 REPLACE_ONE_FACTOR = 2
 """S_g over the clip norm, for neighbouring datasets that differ in one record, replaced."""
@@ -80,6 +81,7 @@ def training_run(
     epochs: object = None,
     learning_rate: object = None,
     weight_decay: object = None,
+    regulariser: object = OUTSIDE,
     loss: object = None,
     optimizer: object = "sgd",
     leftover: object = None,
@@ -94,10 +96,11 @@ def training_run(
     `divisor` is what sums of gradients are divided by, if not the batch size ("actual": each batch by its own).
 
     Hidden-state bounds need an update that contracts: say the `learning_rate`, the `weight_decay` (the λ of λθ, added
-    *after* clipping) and which `loss` it is: `logistic`, `huber`, `squared`, `scalar`, `softmax` or `vouched` of
-    `hsdp_symbolic.accounting`. Without these, an update by clipped gradients need not contract, whatever `lam` and
-    `beta` are, and only composition is used. The same goes for any `optimizer` but plain "sgd", and for a penalty that
-    is part of the loss, and clipped with it.
+    *after* clipping) and which `loss` it is: `logistic`, `huber`, `smoothed_hinge`, `squared`, `scalar`, `softmax`,
+    `convex`, `smooth` or `vouched` of `hsdp_symbolic.accounting`. Without these, an update by clipped gradients need
+    not contract, whatever `lam` and `beta` are, and only composition is used. The same goes for any `optimizer` but
+    plain "sgd". With `regulariser="inside"` the penalty (`weight_decay`/2)·‖θ‖² is part of every record's loss, and
+    clipped with it: then nothing contracts, and bounds for updates that expand are what is left.
 
     >>> from hsdp_symbolic.accounting import logistic
     >>> run = training_run(noise_multiplier=10, max_grad_norm=2, n=50, batch_size=2, epochs=40, learning_rate="0.02",
@@ -131,6 +134,8 @@ def training_run(
     decay = None if weight_decay is None else to_fraction("weight_decay", weight_decay)
     if decay is not None and decay < 0:
         raise ArgumentError("weight_decay", weight_decay, "a negative one pushes iterates apart", "give a number >= 0")
+    if _is_inside(regulariser, decay) and decay:
+        update, decay = inside(update, decay) if known is update else update, None
     if divisor is not None and batch_size is None:
         raise ArgumentError("divisor", divisor, "it means nothing without a batch size", "give n and batch_size")
     whole = count % batches == 0
@@ -145,6 +150,18 @@ def training_run(
     )
     only_rate = n is None
     return TrainingRun(setting, None if whole else count, update, left, admit_divisor(divisor), only_rate)
+
+
+def _is_inside(regulariser: object, decay: Fraction | None) -> bool:
+    """Whether the regulariser is part of what is clipped."""
+    if not isinstance(regulariser, str) or regulariser not in REGULARISERS:
+        ways = " or ".join(REGULARISERS)
+        raise ArgumentError("regulariser", regulariser, "neither before clipping nor after", f"use {ways}")
+    if regulariser == OUTSIDE:
+        return False
+    if decay is None:
+        raise ArgumentError("weight_decay", None, "a regulariser inside the clip is given without it", "give both")
+    return True
 
 
 def _update(loss: Update | None, lam: object, beta: object, optimizer: object) -> Update:
@@ -163,10 +180,7 @@ def _update(loss: Update | None, lam: object, beta: object, optimizer: object) -
         instead = (
             "leave it out"
             if name == "beta"
-            else (
-                "if the optimiser adds the penalty after clipping, call it weight_decay; if it is part of the loss it "
-                "is clipped with it, nothing contracts, and composition is all there is: leave out the loss"
-            )
+            else ("call it weight_decay; if it is part of the loss, and clipped with it, say regulariser='inside' too")
         )
         raise ArgumentError(name, value, "the loss says how convex and smooth it is", instead)
     return loss

@@ -1,7 +1,7 @@
 """Regularised logistic regression with clipped gradients (Section 5 of the paper): its ε, and why.
 
 As printed, the paper's proposition on clipped gradients fails for three or more classes. What is proved instead is in
-`update.SoftmaxLoss`; here is what `epsilon` gives for such a run, with composition beside it.
+`losses.SoftmaxLoss`; here is what `epsilon` gives for such a run, with composition beside it.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from .bounds import needs_hidden_state
 from .candidates import check_neighbouring, check_scheme
 from .guarantee import Guarantee, epsilon
 from .library import REPLACE_ONE_FACTOR, training_run
+from .losses import OUTSIDE, softmax
 from .run import TrainingRun
-from .update import SourcedConstant, softmax
+from .update import SourcedConstant
 
 if TYPE_CHECKING:
     from ..statement import Statement
@@ -55,13 +56,14 @@ def logistic_privacy(
     orders: Iterable[object] | None = None,
     leftover: object = None,
     divisor: object = None,
+    regulariser: object = OUTSIDE,
 ) -> LogisticPrivacy:
     """The certified ε of DP-SGD on regularised logistic regression (Algorithm 3 of the paper).
 
     Features are clipped to norm `feature_norm` (the paper's L) and a 1 is appended; the gradient of each record's
-    unregularised loss is clipped to `clip_norm`, and λθ is added to the mean. Where no contraction is proved (three or
-    more classes, a clip norm that may bite, λ too small or a step too long), the guarantee is by composition; it says
-    why (`note`) and what would help (`helps`).
+    unregularised loss is clipped to `clip_norm`, and λθ is added to the mean; with `regulariser="inside"` λθ is clipped
+    with it. Where no contraction is proved (three or more classes, a clip norm that may bite, λ too small or a step too
+    long), bounds for updates that expand are left, and composition; `note` says why, and `helps` what would help.
 
     >>> run = dict(n=1000, feature_norm=1, clip_norm=1, learning_rate="0.1", batch_size=50, epochs=20, delta="1e-5")
     >>> found = logistic_privacy(classes=2, noise_multiplier=8, lam="0.5", **run)
@@ -84,6 +86,7 @@ def logistic_privacy(
         loss=softmax(classes=classes, feature_norm=feature_norm),
         leftover=leftover,
         divisor=divisor,
+        regulariser=regulariser,
     )
 
     def certified(refuse: Refuse | None = None) -> Guarantee:

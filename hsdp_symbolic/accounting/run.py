@@ -12,7 +12,8 @@ from ..meaning import Asks, Released, Scheme
 from ..setting import Setting
 from ..setting.letters import LARGEST_EXPONENT
 from ..statement import Statement
-from .update import Clipped, Footing, ScalarLoss, SoftmaxLoss, Unclipped, Update, VouchedLipschitz
+from .losses import DECLARED
+from .update import Clipped, Footing, Unclipped, Update
 
 
 class Leftover(StrEnum):
@@ -55,7 +56,7 @@ class TrainingRun:
         if not isinstance(self.setting, Setting):
             raise ArgumentError("setting", self.setting, "not a Setting", "give Setting(n=…)")
         object.__setattr__(self, "steps", None if self.steps is None else admit_count("steps", self.steps))
-        if not isinstance(self.update, (Unclipped, Clipped, ScalarLoss, SoftmaxLoss, VouchedLipschitz)):
+        if not isinstance(self.update, (Unclipped, Clipped, *DECLARED)):
             raise ArgumentError("update", self.update, "not a description of an update", "give Unclipped() or a loss")
         if not isinstance(self.update, Unclipped) and "beta" in self.setting:
             raise ArgumentError("beta", self.setting["beta"], "the loss says how smooth it is", "leave it out")

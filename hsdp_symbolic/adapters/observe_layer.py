@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from ..accounting.update import ScalarLoss, SoftmaxLoss
+from ..accounting.losses import ScalarLoss, SoftmaxLoss
 from ..errors import ArgumentError, HsdpError
 from ..setting.gate import to_fraction
 

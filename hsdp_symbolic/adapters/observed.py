@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from ..accounting.update import ScalarLoss, SoftmaxLoss, Update, never_bites
+from ..accounting.losses import ScalarLoss, SoftmaxLoss, never_bites
+from ..accounting.update import Update
 from ..meaning import Scheme
 from ..setting.gate import to_fraction
 from .observe_layer import LayerObserver

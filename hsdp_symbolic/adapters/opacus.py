@@ -17,8 +17,9 @@ from ..accounting.candidates import check_scheme
 from ..accounting.conversion import admit_delta
 from ..accounting.guarantee import Guarantee, epsilon
 from ..accounting.library import training_run
+from ..accounting.losses import ScalarLoss, SoftmaxLoss, admit_loss
 from ..accounting.run import Leftover, TrainingRun
-from ..accounting.update import Clipped, ScalarLoss, SoftmaxLoss, admit_loss
+from ..accounting.update import Clipped
 from ..errors import ArgumentError, HsdpError
 from ..meaning import Scheme
 from .observe_layer import LayerObserver, check_module, describe, trained_layers
@@ -42,11 +43,12 @@ _FRESH = "one engine observes one run, from its first step: make another engine"
 class HiddenStateEngine(PrivacyEngine):
     """Use it as a `PrivacyEngine`; `get_epsilon`, `guarantee` and `observed` tell what the run costs, and why.
 
-    `loss` is what the model is trained with: `logistic(…)`, `softmax(…)`, `huber(…)`, `squared(…)`, `scalar(…)` or
-    `vouched(…)` of `hsdp_symbolic.accounting`; without one only composition is used. For the first two, training with
-    another loss is noticed; for the others your word is taken. `scheme` may be left out, since it is seen, but for
-    "shuffle": that the dataset itself was permuted at random once, and the loader keeps that order. A scheme that
-    contradicts the loader is an error. ε is smallest at the end of a pass over the data.
+    `loss` is what the model is trained with: `logistic(…)`, `softmax(…)`, `huber(…)`, `squared(…)`, `scalar(…)`,
+    `smoothed_hinge(…)`, `convex(…)`, `smooth(…)` or `vouched(…)` of `hsdp_symbolic.accounting`; without one only
+    composition is used. For the first two, training with another loss is noticed; for the others your word is taken.
+    `scheme` may be left out, since it is seen, but for "shuffle": that the dataset itself was permuted at random once,
+    and the loader keeps that order. A scheme that contradicts the loader is an error. ε is smallest at the end of a
+    pass over the data.
 
     `engine.accountant` remains Opacus' own, which takes every run for one with Poisson sampling.
     """

@@ -29,15 +29,19 @@ LIBRARY = {
     "epochs": "number of epochs of n/b updates",
     "learning_rate": "step size",
     "weight_decay": "lam, where lam*theta is added to the gradient after clipping",
+    "regulariser": "where the regulariser is added: outside the clip (default), or inside, to every record's loss",
     "divisor": "what sums of gradients are divided by, if not the batch size; 'actual' for each batch's own size",
-    "loss": "the loss whose gradients are clipped: logistic, huber, squared, scalar or softmax",
-    "feature_norm": "for any --loss: largest norm of a record's features, before a 1 is appended",
+    "loss": "the loss whose gradients are clipped: logistic, huber, smoothed_hinge, squared, scalar, softmax, "
+    "convex or smooth",
+    "feature_norm": "for any --loss on features: largest norm of a record's features, before a 1 is appended",
     "curvature": "for --loss scalar, which is phi(x*theta): Lipschitz constant of phi'",
     "classes": "for --loss softmax: number of classes",
+    "width": "for --loss smoothed_hinge: over how much of the score its kink is rounded off (default 1)",
+    "smoothness": "for --loss convex or smooth: Lipschitz constant of a record's gradient, before clipping",
     "optimizer": "sgd (default) for plain gradient steps; for any other, only composition holds",
     "vouched_lipschitz": "instead of --loss: a Lipschitz constant of the clipped update, on your own word",
 }
-LOSS_FACTS = ("feature_norm", "curvature", "classes")
+LOSS_FACTS = ("feature_norm", "curvature", "width", "smoothness", "classes")
 COMMON = ("n", "lam", "beta")
 """Letters that may be given with either way of describing a run."""
 OPTIONS = ("scheme", "delta", "epsilon", "orders", "neighbouring", "effort", "leftover", "bias")
@@ -197,7 +201,7 @@ def _split(given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
 
 def _keywords(given: dict[str, Any], library: dict[str, Any]) -> dict[str, Any]:
     """The keywords of `training_run`: the loss is put together from its name and its facts."""
-    from ..accounting.update import named_loss
+    from ..accounting.losses import named_loss
 
     facts = {name: library.pop(name) for name in LOSS_FACTS if name in library}
     if "bias" in given:

@@ -52,6 +52,9 @@ def register(command: Command) -> None:
     )
     sub.add_argument("--leftover", metavar="W", help=LEFTOVER_IN_WORDS)
     sub.add_argument("--divisor", metavar="X", help="what sums of gradients are divided by, if not the batch size")
+    sub.add_argument(
+        "--regulariser", default="outside", metavar="W", help="where lam*theta is added: outside the clip, or inside"
+    )
     sub.add_argument("--neighbouring", metavar="R", help=NEIGHBOURING_IN_WORDS)
     sub.add_argument(
         "--demo",
@@ -81,6 +84,7 @@ def _logistic(arguments: argparse.Namespace) -> int:
         neighbouring=arguments.neighbouring,
         leftover=arguments.leftover,
         divisor=_number("divisor", arguments.divisor),
+        regulariser=arguments.regulariser,
     )
     if arguments.json:
         print(json.dumps(_record(found), ensure_ascii=False))

@@ -6,7 +6,7 @@ T = diag(p) − ppᵀ is positive and at most M; where the gradient is clipped i
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 
 from sympy import Expr, Integer, Or, Rational, S, sqrt
@@ -330,10 +330,15 @@ def bent_cases(wanted: Expr) -> Theorem:
 
 
 def everywhere(
-    coefficients: tuple[Expr, Expr, Expr], plain_: Callable[[Expr], Theorem], bent_: Callable[[Expr], Theorem]
+    coefficients: tuple[Expr, Expr, Expr],
+    plain_: Callable[[Expr], Theorem],
+    bent_: Callable[[Expr], Theorem],
+    gradient: Clipped = GRADIENT,
+    nonzero: Sequence[Theorem] = (),
 ) -> Theorem:
     """0 ≤ k₁‖Δ‖² + k₂⟨Δ, AΔ⟩ + k₃‖AΔ‖² everywhere, from proofs where the gradient is not clipped and where it is."""
-    direction = assume(Jacobian(GRADIENT, X, P, G))
-    put = {**LETTERS, **dict(zip((coefficient_1, coefficient_2, coefficient_3), coefficients, strict=True))}
+    direction = assume(Jacobian(gradient, X, P, G))
+    put = {**LETTERS, decay_1: gradient.decay}
+    put |= dict(zip((coefficient_1, coefficient_2, coefficient_3), coefficients, strict=True))
     wanted = [each.right.subs(put, simultaneous=True) for each in clipped_or_not.premises[1:]]  # type: ignore[attr-defined]
-    return apply(clipped_or_not, direction, plain_(wanted[0]), bent_(wanted[1]), put=put)
+    return apply(clipped_or_not, direction, plain_(wanted[0]), bent_(wanted[1]), put=put, ranges=nonzero)

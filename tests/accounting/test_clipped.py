@@ -242,7 +242,7 @@ class TestOneGate:
 
     def test_a_penalty_in_the_loss_is_not_weight_decay(self):
         told = {name: value for name, value in DIGITS.items() if name != "weight_decay"}
-        with pytest.raises(ArgumentError, match="if it is part of the loss it is clipped with it"):
+        with pytest.raises(ArgumentError, match="if it is part of the loss, and clipped with it"):
             training_run(**told, lam="0.01", loss=logistic(feature_norm=1))
 
     def test_forgotten_weight_decay_is_asked_for_by_its_name(self):

@@ -9,8 +9,8 @@ import sys
 import numpy as np
 import pytest
 
+from hsdp_symbolic.accounting.losses import MAY_BITE, TWO_CLASSES
 from hsdp_symbolic.accounting.regression import logistic_privacy
-from hsdp_symbolic.accounting.update import MAY_BITE, TWO_CLASSES
 from hsdp_symbolic.cli import main
 from hsdp_symbolic.errors import ArgumentError
 from hsdp_symbolic.examples.logistic import BINARY, MULTICLASS, accuracy, demonstrate, make_data, train
@@ -102,7 +102,7 @@ class TestCommandLine:
         assert main(self.ARGUMENTS.format(3, 0.1).split()) == 0
         out = capsys.readouterr().out
         assert repr(logistic_privacy(**TIGHT).guarantee.epsilon) in out
-        assert "prop:smooth_strcvx_clip:rate_clip" in out
+        assert "clip:softmax" in out
         assert "2·clip_norm" in out
 
     def test_composition_says_why(self, capsys):
@@ -110,7 +110,7 @@ class TestCommandLine:
         first, second, *_ = capsys.readouterr().out.splitlines()
         assert "by composition: " in first
         assert "clipping may make the update expand" in first
-        assert "weight_decay > " in second
+        assert "weight_decay >= " in second
 
     @pytest.mark.parametrize(
         "bad", ["--n x", "--n 10.5", "--lam nan", "--delta 2", "--epochs 1e308", "--scheme x", "--clip -1", "--batch 0"]

@@ -28,6 +28,8 @@ PARTS = (
     "diffusion",
     "regression",
     "clipping",
+    "clipped_updates",
+    "clipped_softmax",
     "published",
 )
 

@@ -97,7 +97,7 @@ class At(Term):
 class Clipped(Term):
     """Gradients of single records, clipped to norm `clip`, to which decay·θ is added: g(θ) = g₀(θ) + decay·θ."""
 
-    model: Softmax | Anything
+    model: Term
     clip: Expr
     decay: Expr
     words = "gradients of {model}, clipped to norm {clip}, with {decay}·θ added"
@@ -295,6 +295,8 @@ class RecordMaps(Proposition):
     gradient: Clipped | Anything
     step: Expr
     constant: Expr
+    value_at = "constant"
+    quantity = Quantity.LIPSCHITZ
     words = "{gradient}: a step of size {step} on one record is Lipschitz with constant {constant}"
 
 
@@ -305,6 +307,8 @@ class BatchMaps(Proposition):
     gradient: Clipped | Anything
     step: Expr
     constant: Expr
+    value_at = "constant"
+    quantity = Quantity.LIPSCHITZ
     words = "{gradient}: a step of size {step} on a batch is Lipschitz with constant {constant}"
 
 
@@ -360,9 +364,9 @@ PLAIN = Unclipped(AT, Delta_2, w_squares, w_variance, t_squares, t_variance)
 BENT = WhereClipped(AT, clip_1, Delta_2, w_along, w_across, cov_uu, cov_uv, cov_vv, t_squares, t_variance, clip_scale)
 RESIDUAL = p_squares - 2 * p_own + 1
 """‖p − y‖²."""
-_ALONG = w_along * cov_uu + w_across * cov_uv  # ûᵀTw
-_VARIANCE = w_along**2 * cov_uu + 2 * w_along * w_across * cov_uv + w_across**2 * cov_vv  # wᵀTw
-BENT_FORM = _VARIANCE - w_along * _ALONG
+BENT_ALONG = w_along * cov_uu + w_across * cov_uv  # ûᵀTw
+BENT_VARIANCE = w_along**2 * cov_uu + 2 * w_along * w_across * cov_uv + w_across**2 * cov_vv  # wᵀTw
+BENT_FORM = BENT_VARIANCE - w_along * BENT_ALONG
 """wᵀ(I − ûûᵀ)Tw."""
 BENT_PRODUCT, BENT_CHANGE = clip_scale * BENT_FORM, clip_scale**2 * norm_2 * t_squares
 PLAIN_PRODUCT, PLAIN_CHANGE = w_variance, norm_2 * t_squares
@@ -441,7 +445,7 @@ bent_change = Fact(
     "bent_change",
     "",
     (BENT,),
-    Vectors(AT, w_along**2 + w_across**2, BENT_FORM, t_squares, _VARIANCE, t_squares, t_variance),
+    Vectors(AT, w_along**2 + w_across**2, BENT_FORM, t_squares, BENT_VARIANCE, t_squares, t_variance),
     "w and t = (I − ûûᵀ)Tw: wᵀT·(I − ûûᵀ)Tw = ‖t‖², I − ûûᵀ being a projection",
 )
 bent_norm = Fact(

@@ -257,13 +257,15 @@ def _clipped_or_not(fact: Fact) -> Iterator[bool]:
 
 @witness(facts.lipschitz_by_derivative)
 def _lipschitz_by_derivative(fact: Fact) -> Iterator[bool]:
-    """The premise's left side is the squared norm of (1 − ηλ)Δ − ηAΔ."""
+    """The premise's left side is the squared norm of (1 − ηλ)Δ − ηAΔ, so that no smaller constant will do."""
     for case in (*CLIPPED, *NOT_CLIPPED):
         step = 0.7
         moved = (1 - step * case.decay) * case.direction - step * case.derivative
         values = {**case.values, step_1: step, factor: 1}
         said = number(fact.premises[0].left, values)  # type: ignore[attr-defined]
         yield abs(said - float((moved**2).sum())) < CLOSE
+        stretched = (float((moved**2).sum()) / case.values[X]) ** 0.5
+        yield number(fact.conclusion.value, {factor: stretched}) >= stretched - CLOSE
 
 
 @witness(facts.clipped_apart)
