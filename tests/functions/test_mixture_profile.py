@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from fractions import Fraction
 
 import mpmath
@@ -11,6 +12,9 @@ import pytest
 
 from hsdp_symbolic.errors import ArgumentError
 from hsdp_symbolic.functions.mixture_profile import mixture_delta, mixture_epsilon
+from hsdp_symbolic.functions.scheduled_shifts import spent
+
+from .schedules_reference import drawn as drawn_steps
 
 
 def exactly(weights, costs, epsilon):
@@ -52,6 +56,29 @@ def test_epsilon_is_enough_and_hardly_more():
             positive += 1
             assert Fraction(mixture_delta(weights, costs, Fraction(found * (1 - 1e-7)))) > delta
     assert positive > 60
+
+
+def test_no_run_with_a_random_place_is_easier_to_tell():
+    """x ↦ c·x + jump on a line, one epoch, the record in a random place: its law is a mixture of Gaussians."""
+    rng, told = random.Random(3), 0
+    for _ in range(120):
+        run = drawn_steps(rng, 5)
+        run = replace(run, epochs=[0])
+        chances, jumps = [Fraction(1, run.length)] * run.length, np.array(run.jump, dtype=float)
+        weight = np.cumprod([1.0, *map(float, run.factor[:0:-1])])[::-1]
+        spread = float(np.sqrt(np.sum(weight**2 * np.array(run.variance, dtype=float))))
+        means = weight * jumps / spread
+        x = np.linspace(-9, means.max() + 9, 4001)
+        first = np.mean([np.exp(-((x - mean) ** 2) / 2) for mean in means], axis=0) / np.sqrt(2 * np.pi)
+        second = np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi)
+        costs = np.array([spent(run.steps(), np.array([place])) for place in range(run.length)])
+        for epsilon in (Fraction(0), Fraction(1, 2)):
+            scale, bound = np.exp(float(epsilon)), mixture_delta(chances, costs, epsilon)
+            for one, other in ((first, second), (second, first)):
+                true = np.maximum(one - scale * other, 0).sum() * (x[1] - x[0])
+                assert true <= bound + 1e-6
+                told += true > bound / 4
+    assert told > 60
 
 
 def test_half_the_weights_are_not_enough():
