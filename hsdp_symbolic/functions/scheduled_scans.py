@@ -41,6 +41,8 @@ class Scans(NamedTuple):
 
 def scan(factor: Array, variance: Array, jump: Array, begins: Array) -> Scans:
     """Runs begin where `begins` says, the first one with step 0. Runs that are alike are looked at once."""
+    if len(begins) == len(factor):
+        return _single_steps(np.maximum(factor, _LEAST), variance, jump)
     known: dict[bytes, tuple[Array, float, float]] = {}
     columns = np.ascontiguousarray(np.stack([np.maximum(factor, _LEAST), variance, jump]))
     out = np.empty((5, columns.shape[1]))
@@ -52,6 +54,14 @@ def scan(factor: Array, variance: Array, jump: Array, begins: Array) -> Scans:
             known[key] = _one_run(*piece.tolist())
         out[:, begin:end], *wholes[:, place] = known[key]
     return Scans(*out, *wholes)
+
+
+def _single_steps(factor: Array, variance: Array, jump: Array) -> Scans:
+    """Where every run is one step."""
+    with np.errstate(over="ignore", under="ignore"):
+        room = np.nextafter(np.nextafter(variance / factor, 0.0) / factor, 0.0)
+    nothing = np.zeros(len(factor))
+    return Scans(factor, nothing, nothing + 1.0, variance, jump, factor, room)
 
 
 def _one_run(factor: list[float], variance: list[float], jump: list[float]) -> tuple[Array, float, float]:
