@@ -28,7 +28,7 @@ w1, kappa = (Symbol(name, positive=True) for name in ("w1", "kappa"))
 bias = Symbol("bias", integer=True, nonnegative=True)
 classes = Symbol("classes", integer=True, positive=True)
 delta, epsilon = Symbol("delta", positive=True), Symbol("epsilon", nonnegative=True)
-T, window, known = (Symbol(name, integer=True, positive=True) for name in ("T", "window", "known"))
+T, window, known, degree = (Symbol(name, integer=True, positive=True) for name in ("T", "window", "known", "degree"))
 share = Symbol("share", positive=True)
 t, R, dR, u = (Symbol(name, nonnegative=True) for name in ("t", "R", "dR", "u"))
 
@@ -91,6 +91,7 @@ TEX: dict[Symbol, str] = {
                 window,
                 share,
                 known,
+                degree,
             ),
         )
     },
