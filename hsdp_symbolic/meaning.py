@@ -26,6 +26,9 @@ class Scheme(StrEnum):
     """Every step uses all records."""
     POISSON = "poisson"
     """Every step draws each record independently, all with the same chance."""
+    BALLS_IN_BINS = "balls_in_bins"
+    """Every record picks one batch of each epoch by itself, so that batches differ in size; shuffling does not do that:
+    there the others move when a record moves, and bounds for this scheme are false."""
 
     @property
     def draws_afresh(self) -> bool:

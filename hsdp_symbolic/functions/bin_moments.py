@@ -96,7 +96,9 @@ def _geometric(engine: Engine, factor: Fraction, steps: int) -> Any:
     """Σ_(i < steps) q^i."""
     if factor == 1:
         return engine.ball(Fraction(steps))
-    rest = engine.add(engine.ball(Fraction(1)), engine.mul(engine.ball(Fraction(-1)), engine.power(engine.ball(factor), steps)))
+    rest = engine.add(
+        engine.ball(Fraction(1)), engine.mul(engine.ball(Fraction(-1)), engine.power(engine.ball(factor), steps))
+    )
     return engine.mul(rest, engine.ball(1 / (1 - factor)))
 
 
@@ -207,17 +209,13 @@ def _normal(order: int, *, above: bool) -> float:
     return double_above(value) if above else double_below(value)
 
 
-def _together(
-    engine: Engine, count: int, cost: Fraction, order: int, many: int, *, above: bool
-) -> tuple[Array, float]:
+def _together(engine: Engine, count: int, cost: Fraction, order: int, many: int, *, above: bool) -> tuple[Array, float]:
     """(Σ_c (αx/N)^c/c!·e^(μ²c(c−1)/2))^many up to x^α, and how many units of rounding are behind it."""
     return _together_kept(engine.name, count, cost, order, many, above)
 
 
 @lru_cache(maxsize=1 << 10)
-def _together_kept(
-    name: str, count: int, cost: Fraction, order: int, many: int, above: bool
-) -> tuple[Array, float]:
+def _together_kept(name: str, count: int, cost: Fraction, order: int, many: int, above: bool) -> tuple[Array, float]:
     if many > 1:
         half, units = _together_kept(name, count, cost, order, many // 2, above)
         found, units = _checked(_product(half, half)), 2 * units + order + 4

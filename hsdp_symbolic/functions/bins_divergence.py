@@ -20,7 +20,7 @@ from .bin_distances import told_distances
 from .bin_moments import Bins, added_moments, removed_moments
 from .bins_notes import bins_note
 from .bins_window import BinsWindow
-from .interface import Balls, BoundFunction, OfNumbers, Printer, Rules, Trend, must_count
+from .interface import Balls, OfNumbers, Printer, Rules, Trend, must_count
 from .loss_profiles import check_count
 from .over_places import OverPlaces
 from .shift_weight import ShiftSum
@@ -131,7 +131,9 @@ def _whole(less: Fraction) -> int:
     return max(1, math.ceil(less))
 
 
-def _check(count: Fraction, cost: Fraction, factor: Fraction, epochs: Fraction, known: Fraction, window: Fraction) -> None:
+def _check(
+    count: Fraction, cost: Fraction, factor: Fraction, epochs: Fraction, known: Fraction, window: Fraction
+) -> None:
     """Refuse what no run of balls in bins has."""
     check_count("count", count, 1)
     check_count("known", known, 1)
@@ -161,7 +163,9 @@ def _enclosed(
     engine = ENGINES[name](96)
     with engine.working():
         ends = [
-            _divergences(engine, Bins(int(count), cost, factor, int(known), int(window)), int(epochs), less, cells, above)
+            _divergences(
+                engine, Bins(int(count), cost, factor, int(known), int(window)), int(epochs), less, cells, above
+            )
             for above in (False, True)
         ]
     return max(low for low, _ in ends[0]), max(high for _, high in ends[1])
@@ -201,7 +205,9 @@ def _in_doubles(*numbers: Fraction) -> float:
 
 
 @lru_cache(maxsize=1 << 12)
-def _best_window(count: Fraction, cost: Fraction, factor: Fraction, epochs: Fraction, less: int) -> tuple[int, int, float]:
+def _best_window(
+    count: Fraction, cost: Fraction, factor: Fraction, epochs: Fraction, less: int
+) -> tuple[int, int, float]:
     """How many epochs to keep secret and where to drift, at a whole order; and what it costs then."""
     with ENGINES["arb"](64).working():
         tried = sorted(
@@ -247,9 +253,7 @@ def _added_in_doubles(
 
 
 @lru_cache(maxsize=1 << 10)
-def _best_order(
-    run: tuple[Fraction, ...], delta: Fraction | None, epsilon: Fraction | None
-) -> tuple[int, int, int]:
+def _best_order(run: tuple[Fraction, ...], delta: Fraction | None, epsilon: Fraction | None) -> tuple[int, int, int]:
     """An order, less 1, and choices at it, for the least ε at this δ or the least δ at this ε."""
     tried: dict[int, tuple[float, int, int, int]] = {}
 

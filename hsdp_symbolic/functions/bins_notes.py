@@ -19,3 +19,14 @@ def bins_note(name: str) -> str:
         r"w_i = q^{r \lfloor i/r \rfloor}\ \text{for}\ i < \nu,\ \text{else 0},\ r = \lceil \nu/64 \rceil",
     )
     return "\n".join(lines)
+
+
+def seen_note(name: str) -> str:
+    """The divergence of one epoch of which every iterate is seen."""
+    lines = (
+        rf"\text{{where}}\ {name}(N, \mu; \alpha),\ \alpha\ \text{{whole (if not: the next whole one), "
+        r"is the larger of}",
+        r"\qquad \frac{1}{\alpha - 1} \log\left(\alpha!\, [x^\alpha] \left(\sum_c \frac{(x/N)^c}{c!} "
+        r"e^{\mu^2 \binom{c}{2}}\right)^N\right)\ \text{and}\ \frac{\mu^2}{2} \cdot \frac{\alpha + N - 1}{N}",
+    )
+    return "\n".join(lines)

@@ -8,11 +8,11 @@ from .interface import BoundFunction, Printer
 class BinsWindow(BoundFunction):
     """The moment of order α of `known` secret epochs of `count` batches; the larger of both directions.
 
-    In the i-th step from the end the copy drifts by a_i = drift·w_i, w_i the `ShiftWeight` of the window, in units of a
-    use of the record, of which μ² is `cost`. Record removed: the mean, over the places of α copies of it in every epoch,
-    each by itself and each place as likely, of the product over the steps of e^(μ²(C(c, 2) + (α − 1)·a·c + C(α, 2)·a²)),
-    c being the number of copies placed there. Record added: the exponential of α(α − 1)·(μ²/2)·Σ(a_i + 1/N)² and of
-    (α − 1)·known·(μ²/2)·(1 − 1/N). Only proofs use it.
+    In the i-th step from the end the copy drifts by a_i = drift·w_i, w_i the `ShiftWeight` of the window, in units of
+    a use of the record, of which μ² is `cost`. Record removed: the mean, over the places of α copies of it in every
+    epoch, each by itself and each place as likely, of the product over the steps of
+    e^(μ²(C(c, 2) + (α − 1)·a·c + C(α, 2)·a²)), c being the number of copies placed there. Record added: the exponential
+    of α(α − 1)·(μ²/2)·Σ(a_i + 1/N)² and of (α − 1)·known·(μ²/2)·(1 − 1/N). Only proofs use it.
     """
 
     nargs = 7  # count, cost, q, known, window, drift, order

@@ -14,6 +14,12 @@ class OverPlaces(Binding):
     nargs = 5  # of, state, q, count, told
     only_in_proofs = True
 
+    def _eval_is_positive(self) -> bool | None:
+        return True if self.args[0].is_positive else None
+
+    def _eval_is_real(self) -> bool | None:
+        return True if self.args[0].is_real else None
+
     def tex(self, printer: Printer) -> str:
         of, state, factor, count, told = map(printer._print, self.args)
         places = rf"{state} = \sum_{{e < {told}}} {factor}^{{{count} e + i_e}}"

@@ -59,8 +59,10 @@ def random_run(rng: np.random.Generator, *, kinked: bool) -> SmallRun:
 def densities(run: SmallRun, points: int = 900) -> tuple[np.ndarray, np.ndarray, float]:
     """Densities of the last iterate with and without the record, on a grid, and its step."""
     steps = run.count * run.epochs
-    reach = abs(run.start) + steps * run.clip * (1 + max(map(len, run.others), default=0)) + 9 * math.sqrt(
-        run.variance * sum(run.factor ** (2 * i) for i in range(steps))
+    reach = (
+        abs(run.start)
+        + steps * run.clip * (1 + max(map(len, run.others), default=0))
+        + 9 * math.sqrt(run.variance * sum(run.factor ** (2 * i) for i in range(steps)))
     )
     grid, width = np.linspace(-reach, reach, points, retstep=True)
 
