@@ -40,6 +40,15 @@ class Scheme(StrEnum):
         """Whether an epoch takes the records in turn, each at most once."""
         return self in (Scheme.FIXED, Scheme.SHUFFLE, Scheme.RESHUFFLE)
 
+    @property
+    def neighbours(self) -> tuple[Neighbouring, ...]:
+        """The neighbouring relations that statements about it know, the usual one first."""
+        if self is Scheme.BALLS_IN_BINS:
+            return (Neighbouring.ADD_REMOVE,)
+        if self is Scheme.POISSON:
+            return Neighbouring.ADD_REMOVE, Neighbouring.REPLACE_ONE
+        return (Neighbouring.REPLACE_ONE,)
+
 
 SCHEMES = tuple(scheme for scheme in Scheme if scheme is not Scheme.NONE)
 """The ways of making batches that a run may have."""

@@ -81,7 +81,7 @@ class HiddenStateDpEvent(dp_event.DpEvent):
         if self.leftover is not None:
             object.__setattr__(self, "leftover", admit_leftover(self.leftover))
         run = self.run()
-        relation = Neighbouring.REPLACE_ONE  # which every scheme has a statement for
+        relation = self.scheme.neighbours[-1]  # there may be two; the run is looked at alike
         bounds_for(run, self.scheme.value, relation, lambda _: "only the facts of the run are looked at")
         if self.scheme is Scheme.FULL_BATCH and run.setting["b"] != run.setting["n"]:
             raise ArgumentError(
@@ -97,8 +97,8 @@ class HiddenStateDpEvent(dp_event.DpEvent):
 class HiddenStatePrivacyAccountant(PrivacyAccountant):
     """Composes `HiddenStateDpEvent`s; certified, never below the bound used.
 
-    Neighbouring datasets differ in one record, replaced; or, if all runs draw their batches by Poisson sampling, in one
-    record added or removed (`NeighboringRelation.ADD_OR_REMOVE_ONE`).
+    Neighbouring datasets differ in one record, replaced; or, if all runs draw their batches by Poisson sampling or as
+    balls in bins, in one record added or removed (`NeighboringRelation.ADD_OR_REMOVE_ONE`).
     """
 
     def __init__(self, neighboring_relation: NeighboringRelation = NeighboringRelation.REPLACE_ONE) -> None:
@@ -131,12 +131,11 @@ class HiddenStatePrivacyAccountant(PrivacyAccountant):
             case dp_event.ComposedDpEvent():
                 found = (self._maybe_compose(each, count, do_compose) for each in event.events)
                 return next((error for error in found if error is not None), None)
-            case HiddenStateDpEvent() if (
-                self._relation is Neighbouring.ADD_REMOVE and event.scheme is not Scheme.POISSON
-            ):
+            case HiddenStateDpEvent() if self._relation not in event.scheme.neighbours:
+                known = "REPLACE_ONE" if event.scheme.neighbours[0] is Neighbouring.REPLACE_ONE else "ADD_OR_REMOVE_ONE"
                 return PrivacyAccountant.CompositionErrorDetails(
                     invalid_event=event,
-                    error_message="batches of a fixed size know no record added or removed: use REPLACE_ONE",
+                    error_message=f"no statement about batches made by {event.scheme} knows this relation: use {known}",
                 )
             case HiddenStateDpEvent():
                 if do_compose and count:

@@ -30,6 +30,8 @@ CELLS = (64, 256, 1024)
 """How fine the grid of distances is, coarsest first."""
 ROUGH_CELLS = 16
 MOST_ORDER = 2000
+NEGLIGIBLE = Fraction(1, 10**6)
+"""So small a logarithm of a moment need not be known to a relative width."""
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 """Parts of the secret steps that a window may have, when one is looked for."""
 _ORDERS = (2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 25, 32, 40, 50, 64, 80, 100, 128, 160, 200, 256, 320, 400, 512, 640, 800)
@@ -46,7 +48,7 @@ class BinsDivergence(OfNumbers):
     nargs = 7  # count, cost, factor, epochs, known, window, degree
     normalised = (0, 1, 2, 3, 4, 5, 6)
     rank = 1
-    slow_at_high_orders = on_a_grid = True
+    slow_at_high_orders = on_a_grid = at_whole_orders = True
 
     @property
     def free_at(self) -> tuple[int, ...]:  # type: ignore[override]
@@ -76,7 +78,7 @@ class BinsDivergence(OfNumbers):
         """What is cheapest at the order that is known, or for the δ or ε in mind."""
         run = tuple(known[place] for place in range(4))
         if 6 in known:
-            secret, window, _ = _best_window(*run, _whole(known[6]))
+            secret, window, _ = _best_window(*run, whole_order(known[6]) - 1)
             return {4: Fraction(secret), 5: Fraction(window)}
         wanted = Fraction(1, 10**5) if delta is None and epsilon is None else delta
         less, secret, window = _best_order(run, wanted, epsilon)
@@ -90,10 +92,11 @@ class BinsDivergence(OfNumbers):
     def enclosed(cls, over: Balls, *numbers: Fraction) -> Any:
         *others, less = numbers
         _check(*others)
-        width = min(over.tolerance, Fraction(1, 20)) / (4 * _whole(less))
+        width = min(over.tolerance, Fraction(1, 20)) / (4 * (whole_order(less) - 1))
         for cells in CELLS:
-            low, high = _enclosed(over.engine.name, *others, _whole(less), cells)
-            if high - low <= min(width, over.tolerance * high) or not others[3] - others[4]:
+            low, high = _enclosed(over.engine.name, *others, (whole_order(less) - 1), cells)
+            narrow = high - low <= over.tolerance * high or high * less <= NEGLIGIBLE
+            if (high - low <= width and narrow) or not others[3] - others[4]:
                 return over.engine.interval(low, high)
         raise GridExhausted(CELLS[-1], over.tolerance, float((high - low) / high))
 
@@ -126,9 +129,9 @@ class BinsDivergence(OfNumbers):
         return bins_note(NAME)
 
 
-def _whole(less: Fraction) -> int:
-    """The next whole order, less 1."""
-    return max(1, math.ceil(less))
+def whole_order(less: Fraction) -> int:
+    """The next whole order."""
+    return max(1, math.ceil(less)) + 1
 
 
 def _check(
@@ -201,7 +204,7 @@ def _divergences(
 def _in_doubles(*numbers: Fraction) -> float:
     *others, less = numbers
     _check(*others)
-    return float(_enclosed("arb", *others, _whole(less), ROUGH_CELLS)[1]) if others[1] else 0.0
+    return float(_enclosed("arb", *others, (whole_order(less) - 1), ROUGH_CELLS)[1]) if others[1] else 0.0
 
 
 @lru_cache(maxsize=1 << 12)

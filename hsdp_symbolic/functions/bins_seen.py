@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 from sympy import Expr
 
+from ..arithmetic.engines import Engine
+from ..errors import TooManySteps
 from ..setting.arrays import Array
-from .bins_divergence import BinsDivergence
+from .bins_divergence import BinsDivergence, whole_order
 from .bins_notes import seen_note
 from .interface import Balls, OfNumbers, Printer, Rules, Trend
 
+MOST_ORDER = 512
+"""Higher orders are not computed: they take too long."""
+MOST_EXPONENT = 400
 NAME = r"\mathrm{R}_{\mathrm{B}}^{\mathrm{seen}}"
 
 
@@ -26,7 +33,7 @@ class BinsSeen(OfNumbers):
     nargs = 3  # count, cost, degree
     normalised = (0, 1, 2)
     rank = 1
-    slow_at_high_orders = True
+    slow_at_high_orders = at_whole_orders = True
 
     def _eval_is_real(self) -> bool:
         return True
@@ -40,11 +47,24 @@ class BinsSeen(OfNumbers):
 
     @classmethod
     def enclosed(cls, over: Balls, *numbers: Fraction) -> Any:
-        return BinsDivergence.enclosed(over, *_one_epoch(*numbers))
+        count, cost, less = numbers
+        order = whole_order(less)
+        if order > MOST_ORDER:
+            raise TooManySteps(order, "a mean over places")
+        added = cost / 2 * (order + count - 1) / count
+        if count == 1:
+            return over.ball(added)
+        engine = over.engine
+        log = engine.log(_moment(engine, int(count), cost, order))
+        low, high = over.bounds(engine.mul(engine.ball(Fraction(1, order - 1)), log))
+        return engine.interval(max(low, added), max(high, added))
 
     @classmethod
     def array(cls, *arguments: Any) -> Array:
-        return BinsDivergence.array(*_one_epoch(*arguments))
+        """In closed form where the exponentials are no doubles: all copies of the record in one batch."""
+        given = np.broadcast_arrays(*(np.asarray(x, dtype=object) for x in arguments))
+        rows = zip(*(part.ravel().tolist() for part in given), strict=True)
+        return np.array([_in_doubles(*map(Fraction, row)) for row in rows], dtype=np.float64).reshape(given[0].shape)
 
     def sign(self, sign: Callable[[Expr], int]) -> int:
         return 1
@@ -64,7 +84,38 @@ class BinsSeen(OfNumbers):
         return seen_note(NAME)
 
 
-def _one_epoch(count: Any, cost: Any, less: Any) -> tuple[Any, ...]:
-    """One epoch, and that one secret: nothing is there to drift."""
-    one = Fraction(1)
-    return count, cost, one, one, one, one, less
+def _in_doubles(count: Fraction, cost: Fraction, less: Fraction) -> float:
+    order, one = whole_order(less), Fraction(1)
+    if order > MOST_ORDER:
+        raise TooManySteps(order, "a mean over places")
+    if order * less * cost < MOST_EXPONENT:  # one epoch, and that one secret: nothing is there to drift
+        return float(BinsDivergence.array(count, cost, one, one, one, one, less))
+    together = float(order * cost / 2) - math.log(count)
+    return max(together, float(cost / 2 * (order + count - 1) / count))
+
+
+def _moment(engine: Engine, count: int, cost: Fraction, order: int) -> Any:
+    """α!·[x^α] of (Σ_c (x/N)^c/c!·e^(μ²·c(c − 1)/2))^N, by squaring; x in units of N/α."""
+    square = []
+    for uses in range(order + 1):
+        weight = Fraction(order, count) ** uses / math.factorial(uses)
+        square.append(engine.mul(engine.ball(weight), engine.exp(engine.ball(uses * (uses - 1) * cost / 2))))
+    found, left = None, count
+    while left:
+        if left & 1:
+            found = square if found is None else _product(engine, found, square)
+        left >>= 1
+        square = _product(engine, square, square) if left else square
+    assert found is not None
+    return engine.mul(found[order], engine.ball(Fraction(math.factorial(order), order**order)))
+
+
+def _product(engine: Engine, left: list[Any], right: list[Any]) -> list[Any]:
+    """Of polynomials, up to the same degree."""
+    found = []
+    for degree in range(len(left)):
+        total = engine.mul(left[0], right[degree])
+        for place in range(1, degree + 1):
+            total = engine.add(total, engine.mul(left[place], right[degree - place]))
+        found.append(total)
+    return found

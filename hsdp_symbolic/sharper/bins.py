@@ -38,6 +38,7 @@ from ..proof.facts.bins import (
     unless_large_bins,
     whole_order,
 )
+from ..proof.facts.conversion import power_by_logarithm
 from ..proof.facts.definitions import RUN, nothing_seen, one_order
 from ..proof.facts.mixtures import divergence_in_exponent, divergence_of, moment_of
 from ..proof.facts.secret import Records
@@ -76,6 +77,7 @@ from ..symbols import (
     known_1,
     most_1,
     n,
+    order,
     q,
     rho0,
     slack,
@@ -307,6 +309,11 @@ def divergence_statement() -> Statement:
     )
 
 
+def _peak_spelled() -> Theorem:
+    """((α − 1)/α)^(α − 1), as it is printed, by its logarithm."""
+    return apply(power_by_logarithm, kernel.positive(degree / (degree + 1)), put={order: degree})
+
+
 @cache
 def profile_statement() -> Statement:
     """`profile:balls_in_bins`."""
@@ -318,7 +325,7 @@ def profile_statement() -> Statement:
         where=_WHERE,
         says="δ at ε after K epochs of n/b batches, of which every record picks one by itself, anew in every epoch; a "
         "record is added or removed, and its places in the last epochs stay secret: " + _FREE + " and any whole order "
-        "(a + 1) give a bound. The last term is the chance that some batch is so large that its update need not "
+        "(d + 1) give a bound. The last term is the chance that some batch is so large that its update need not "
         "contract.",
         bounds=r"\delta(\varepsilon)",
         theorem=claimed(
@@ -331,7 +338,7 @@ def profile_statement() -> Statement:
             Dot(peak, exp(Dot(degree, Plus(_shown(degree), -epsilon)))),
             Dot(K, N, BinomialTail(n + 1, Over(1, N), most_shown())),
         ),
-        printed_with=lambda: [smoother()],
+        printed_with=lambda: [smoother(), _peak_spelled()],
         hypotheses=_RELATIONS,
         rtol=ON_A_GRID_TEXT,
         uses=("conversion:delta",),
