@@ -34,7 +34,8 @@ NEGLIGIBLE = Fraction(1, 10**6)
 """So small a logarithm of a moment need not be known to a relative width."""
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 """Parts of the secret steps that a window may have, when one is looked for."""
-_ORDERS = (2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 25, 32, 40, 50, 64, 80, 100, 128, 160, 200, 256, 320, 400, 512, 640, 800)
+_LESS = tuple(dict.fromkeys(math.ceil(1.25**power) for power in range(33)))
+"""Orders that are tried first, less 1."""
 
 
 class BinsDivergence(OfNumbers):
@@ -211,26 +212,17 @@ def _in_doubles(*numbers: Fraction) -> float:
 def _best_window(
     count: Fraction, cost: Fraction, factor: Fraction, epochs: Fraction, less: int
 ) -> tuple[int, int, float]:
-    """How many epochs to keep secret and where to drift, at a whole order; and what it costs then."""
+    """How many epochs to keep secret and where to drift, and about what it costs then, if a record is added."""
     with ENGINES["arb"](64).working():
-        tried = sorted(
+        value, secret, window = min(
             (_added_in_doubles(int(count), float(cost), factor, int(epochs), secret, window, less), secret, window)
-            for secret in _secrets(int(epochs), float(cost), int(count), float(factor))
+            for secret in _secrets(int(epochs), int(count), float(factor))
             for window in sorted({max(1, round(share * secret * count)) for share in SHARES})
         )
-    found = (math.inf, 1, 1)
-    for _, secret, window in tried[:2]:
-        try:
-            value = _in_doubles(count, cost, factor, epochs, Fraction(secret), Fraction(window), Fraction(less))
-        except OutsideDoubleRange:
-            value = math.inf
-        found = min(found, (value, secret, window))
-    if found[0] == math.inf:
-        return tried[0][1], tried[0][2], math.inf
-    return found[1], found[2], found[0]
+    return secret, window, value
 
 
-def _secrets(epochs: int, cost: float, count: int, factor: float) -> list[int]:
+def _secrets(epochs: int, count: int, factor: float) -> list[int]:
     """Numbers of secret epochs worth a try: those over which a distance is forgotten, and fewer."""
     most = epochs if factor == 1 else min(epochs, 2 + math.ceil(4 / (count * (1 - factor))))
     found = {1, epochs} if epochs <= 4 * most else {1}
@@ -257,26 +249,33 @@ def _added_in_doubles(
 
 @lru_cache(maxsize=1 << 10)
 def _best_order(run: tuple[Fraction, ...], delta: Fraction | None, epsilon: Fraction | None) -> tuple[int, int, int]:
-    """An order, less 1, and choices at it, for the least ε at this δ or the least δ at this ε."""
-    tried: dict[int, tuple[float, int, int, int]] = {}
+    """An order, less 1, and choices at it, for the least ε at this δ or the least δ at this ε.
 
-    def at(less: int) -> float:
-        if less not in tried:
-            secret, window, value = _best_window(*run, less)
-            peak = math.log(less / (less + 1)) - math.log(less + 1) / less
-            goal = value + peak - (float(epsilon) if delta is None else _log(delta) / less)
-            tried[less] = (goal if delta is not None else less * goal, less, secret, window)
-        return tried[less][0]
+    First by what a record that is added costs, then, near by, by the larger of both directions.
+    """
 
-    for order in _ORDERS:
-        if at(order - 1) == math.inf or (len(tried) > 3 and at(order - 1) > 1.5 * abs(min(tried.values())[0]) + 1):
-            break
-    best = min(tried.values())[1]
-    step = max(1, best // 8)
+    def goal(less: int, value: float) -> float:
+        peak = math.log(less / (less + 1)) - math.log(less + 1) / less
+        if delta is not None:
+            return value + peak - _log(delta) / less
+        return less * (value + peak - float(epsilon or 0))
+
+    @lru_cache
+    def both(less: int) -> float:
+        secret, window, _ = _best_window(*run, less)
+        try:
+            return goal(less, _in_doubles(*run, Fraction(secret), Fraction(window), Fraction(less)))
+        except OutsideDoubleRange:
+            return math.inf
+
+    best = min(_LESS, key=lambda less: goal(less, _best_window(*run, less)[2]))
+    while best > 1 and both(best) == math.inf:
+        best = best * 3 // 4
+    step = max(1, best // 6)
     while step:
-        near = min((less for less in (best - step, best, best + step) if less >= 1), key=at)
-        best, step = near, step // 2 if near == best else step
-    return min(tried.values())[1:]
+        near = min((less for less in (best - step, best, best + step) if less >= 1), key=both)
+        best, step = near, step // 3 if near == best else step
+    return best, *_best_window(*run, best)[:2]
 
 
 def _log(value: Fraction) -> float:

@@ -198,7 +198,6 @@ def onward() -> Theorem:
         put={known_1: known, whole: whole, count: N},
     )
     found = rewrite(found, cancel(REACH**2 / NOISE, COST, by=[short(rho0)]))
-    found = rewrite(found, cancel(_UNIT / REACH, q**_STEPS / _SUM * state, some))
     body = found.proposition.value
     room = combine(S.Zero, K - known, (S.One, given(SECRET)))
     positive, reach = kernel.positive(q), kernel.loosen(size)
