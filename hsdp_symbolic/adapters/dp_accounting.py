@@ -47,6 +47,12 @@ class Scheme(enum.Enum):
     WITHOUT_REPLACEMENT = "without_replacement"
     FULL_BATCH = "full_batch"
     POISSON = "poisson"
+    BALLS_IN_BINS = "balls_in_bins"
+
+    @property
+    def neighbours(self) -> tuple[Neighbouring, ...]:
+        """The neighbouring relations that statements about it know, the usual one first."""
+        return check_scheme(self.value).neighbours
 
 
 @attr.s(frozen=True, slots=True, auto_attribs=True, kw_only=True)
@@ -132,10 +138,12 @@ class HiddenStatePrivacyAccountant(PrivacyAccountant):
                 found = (self._maybe_compose(each, count, do_compose) for each in event.events)
                 return next((error for error in found if error is not None), None)
             case HiddenStateDpEvent() if self._relation not in event.scheme.neighbours:
-                known = "REPLACE_ONE" if event.scheme.neighbours[0] is Neighbouring.REPLACE_ONE else "ADD_OR_REMOVE_ONE"
+                added = self._relation is Neighbouring.ADD_REMOVE
                 return PrivacyAccountant.CompositionErrorDetails(
                     invalid_event=event,
-                    error_message=f"no statement about batches made by {event.scheme} knows this relation: use {known}",
+                    error_message="batches of a fixed size know no record added or removed: use REPLACE_ONE"
+                    if added
+                    else "balls in bins know no record replaced: use ADD_OR_REMOVE_ONE",
                 )
             case HiddenStateDpEvent():
                 if do_compose and count:

@@ -103,7 +103,7 @@ CASES = (
         "thm:amp_samp_wo_replacement",
     ),
     Case(Scheme.POISSON, "Poisson, add/remove", "profile:poisson", "profile:composition:poisson"),
-    Case(Scheme.BALLS_IN_BINS, "balls in bins, add/remove", "profile:balls_in_bins", "composition:balls_in_bins"),
+    Case(Scheme.BALLS_IN_BINS, "balls in bins", "profile:balls_in_bins", "composition:balls_in_bins"),
 )
 """Every scheme, in the order in which the tables list them."""
 

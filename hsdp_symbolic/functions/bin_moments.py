@@ -196,9 +196,10 @@ def _epoch(
 
 def _product(left: Array, right: Array) -> Array:
     """Of polynomials, row by row, up to the same degree."""
-    found = left * right[..., :1]
-    for power in range(1, left.shape[-1]):
-        found[..., power:] += left[..., : left.shape[-1] - power] * right[..., power : power + 1]
+    with np.errstate(over="ignore", invalid="ignore"):  # what is too large is refused by whoever looks at it
+        found = left * right[..., :1]
+        for power in range(1, left.shape[-1]):
+            found[..., power:] += left[..., : left.shape[-1] - power] * right[..., power : power + 1]
     return found
 
 

@@ -34,7 +34,7 @@ NEGLIGIBLE = Fraction(1, 10**6)
 """So small a logarithm of a moment need not be known to a relative width."""
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 """Parts of the secret steps that a window may have, when one is looked for."""
-_LESS = tuple(dict.fromkeys(math.ceil(1.25**power) for power in range(33)))
+_LESS = tuple(dict.fromkeys(math.ceil(1.25**power) for power in range(30)))
 """Orders that are tried first, less 1."""
 
 

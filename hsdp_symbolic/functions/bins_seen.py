@@ -17,9 +17,11 @@ from .bins_divergence import BinsDivergence, whole_order
 from .bins_notes import seen_note
 from .interface import Balls, OfNumbers, Printer, Rules, Trend
 
-MOST_ORDER = 512
-"""Higher orders are not computed: they take too long."""
-MOST_EXPONENT = 400
+MOST_ORDER = 256
+"""Higher orders take too long: nothing is said of them, unless there is next to nothing to say."""
+NOTHING = Fraction(1, 2**110)
+MOST_EXPONENT, SMALL = 400, Fraction(1, 10**6)
+"""Between these the exponentials that doubles need are neither infinite nor all next to 1."""
 NAME = r"\mathrm{R}_{\mathrm{B}}^{\mathrm{seen}}"
 
 
@@ -32,7 +34,6 @@ class BinsSeen(OfNumbers):
 
     nargs = 3  # count, cost, degree
     normalised = (0, 1, 2)
-    rank = 1
     slow_at_high_orders = at_whole_orders = True
 
     def _eval_is_real(self) -> bool:
@@ -49,9 +50,9 @@ class BinsSeen(OfNumbers):
     def enclosed(cls, over: Balls, *numbers: Fraction) -> Any:
         count, cost, less = numbers
         order = whole_order(less)
-        if order > MOST_ORDER:
-            raise TooManySteps(order, "a mean over places")
         added = cost / 2 * (order + count - 1) / count
+        if order > MOST_ORDER:
+            return over.engine.interval(added, _told(cost, order))
         if count == 1:
             return over.ball(added)
         engine = over.engine
@@ -87,11 +88,20 @@ class BinsSeen(OfNumbers):
 def _in_doubles(count: Fraction, cost: Fraction, less: Fraction) -> float:
     order, one = whole_order(less), Fraction(1)
     if order > MOST_ORDER:
-        raise TooManySteps(order, "a mean over places")
+        return float(_told(cost, order))
+    if order * less * cost < SMALL:
+        return float(cost / 2 * (order + count - 1) / count)
     if order * less * cost < MOST_EXPONENT:  # one epoch, and that one secret: nothing is there to drift
         return float(BinsDivergence.array(count, cost, one, one, one, one, less))
     together = float(order * cost / 2) - math.log(count)
     return max(together, float(cost / 2 * (order + count - 1) / count))
+
+
+def _told(cost: Fraction, order: int) -> Fraction:
+    """What it costs if the place is told, where that is next to nothing."""
+    if order * order * cost > NOTHING:
+        raise TooManySteps(order, "a mean over places")
+    return order * cost / 2
 
 
 def _moment(engine: Engine, count: int, cost: Fraction, order: int) -> Any:
