@@ -26,6 +26,9 @@ class Scheme(StrEnum):
     """Every step uses all records."""
     POISSON = "poisson"
     """Every step draws each record independently, all with the same chance."""
+    BALLS_IN_BINS = "balls_in_bins"
+    """Every record picks one batch of each epoch by itself, so that batches differ in size; shuffling does not do that:
+    there the others move when a record moves, and bounds for this scheme are false."""
 
     @property
     def draws_afresh(self) -> bool:
@@ -36,6 +39,15 @@ class Scheme(StrEnum):
     def goes_through_epochs(self) -> bool:
         """Whether an epoch takes the records in turn, each at most once."""
         return self in (Scheme.FIXED, Scheme.SHUFFLE, Scheme.RESHUFFLE)
+
+    @property
+    def neighbours(self) -> tuple[Neighbouring, ...]:
+        """The neighbouring relations that statements about it know, the usual one first."""
+        if self is Scheme.BALLS_IN_BINS:
+            return (Neighbouring.ADD_REMOVE,)
+        if self is Scheme.POISSON:
+            return Neighbouring.ADD_REMOVE, Neighbouring.REPLACE_ONE
+        return (Neighbouring.REPLACE_ONE,)
 
 
 SCHEMES = tuple(scheme for scheme in Scheme if scheme is not Scheme.NONE)

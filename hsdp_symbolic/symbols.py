@@ -31,7 +31,7 @@ lam0 = Symbol("lam0", nonnegative=True)
 bias = Symbol("bias", integer=True, nonnegative=True)
 classes = Symbol("classes", integer=True, positive=True)
 delta, epsilon = Symbol("delta", positive=True), Symbol("epsilon", nonnegative=True)
-T, window, known = (Symbol(name, integer=True, positive=True) for name in ("T", "window", "known"))
+T, window, known, degree = (Symbol(name, integer=True, positive=True) for name in ("T", "window", "known", "degree"))
 share = Symbol("share", positive=True)
 t, R, dR, u = (Symbol(name, nonnegative=True) for name in ("t", "R", "dR", "u"))
 
@@ -96,6 +96,7 @@ TEX: dict[Symbol, str] = {
                 window,
                 share,
                 known,
+                degree,
             ),
         )
     },

@@ -96,6 +96,11 @@ class RenyiBound(Bound):
         return self.sampled and rank(self.statement) > 0
 
     @property
+    def at_whole_orders(self) -> bool:
+        """Whether only whole orders are worth a certificate."""
+        return any(node.at_whole_orders for node in self.statement.functions)
+
+    @property
     def sketched(self) -> bool:
         """Whether `numeric` is a sketch (`effort.sketch`), which is cheaper over fewer orders."""
         return is_long(self.statement)

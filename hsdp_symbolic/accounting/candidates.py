@@ -40,16 +40,17 @@ def check_scheme(scheme: object) -> Scheme:
 
 def check_neighbouring(scheme: Scheme, neighbouring: object) -> Neighbouring:
     """The neighbouring relation to account for; for Poisson sampling both exist and add_remove is the default."""
+    known = scheme.neighbours
     if neighbouring is None:
-        return Neighbouring.ADD_REMOVE if scheme == Scheme.POISSON else Neighbouring.REPLACE_ONE
+        return known[0]
     if not isinstance(neighbouring, str) or neighbouring not in list(Neighbouring):
         raise ArgumentError("neighbouring", neighbouring, "no such relation", f"use {' or '.join(Neighbouring)}")
-    if neighbouring == Neighbouring.ADD_REMOVE and scheme != Scheme.POISSON:
+    if neighbouring not in known:
         raise ArgumentError(
             "neighbouring",
             str(neighbouring),
             f"no statement for {scheme} covers it",
-            "use replace_one, or scheme poisson",
+            f"use {known[0]}, or scheme poisson",
         )
     return Neighbouring(neighbouring)
 

@@ -502,6 +502,14 @@ def _assumptions(chosen: Bound, candidates: Candidates) -> tuple[str, ...]:
         found.append(f"no more than {passes} passes through the records are begun")
     if candidates.scheme is Scheme.POISSON:
         found.append("every record is in a batch by a draw of its own: none is left out because a batch is large")
+    if candidates.scheme is Scheme.BALLS_IN_BINS:
+        found.append(
+            "every record picks one of the batches of an epoch by itself, anew in every epoch and each as likely: no "
+            "batch is cut or filled up to a size; batches that are permutations of the records do not do that"
+        )
+        found.append("sums over a batch, and their noise, are divided by one number, whatever its size")
+        if run.has_leftover():
+            found.append(f"b does not divide n, and an epoch has ⌊n/b⌋ = {run.batches()} batches")
     if candidates.scheme.draws_afresh and run.steps is None and run.has_leftover():
         found.append(f"b does not divide n, and an epoch is ⌊n/b⌋ = {run.batches()} steps")
     if candidates.scheme is Scheme.FULL_BATCH and "b" in setting and setting["b"] != setting["n"]:

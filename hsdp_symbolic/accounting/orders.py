@@ -73,6 +73,9 @@ class DivergenceByOrder(Protocol):
     def integrated(self) -> bool: ...
 
     @property
+    def at_whole_orders(self) -> bool: ...
+
+    @property
     def sketched(self) -> bool: ...
 
     def enclose(self, alpha: Fraction, /) -> Enclosure: ...
@@ -112,6 +115,8 @@ def best(
         return special
     if orders is None:
         found = [*map(_snapped, _search(bound, goal, near)), *FALLBACK]
+        if bound.at_whole_orders:
+            found = [*_by_float(bound, goal, _whole(found[0])), *FALLBACK]
         _check_promise(bound, goal, found[0], beats)
         return _certified(bound, goal, found)
     finite = [order for order in orders if isinstance(order, Fraction)]
@@ -317,6 +322,11 @@ def _snapped(exponent: float) -> Fraction:
     """1 + 10^exponent as a short rational."""
     whole = math.floor(exponent)
     return 1 + Fraction(f"{10 ** (exponent - whole):.9f}") * Fraction(10) ** whole
+
+
+def _whole(order: Fraction) -> list[Fraction]:
+    """The whole orders next to one."""
+    return [Fraction(max(2, math.floor(order) + more)) for more in (0, 1)]
 
 
 def minimum(bound: RenyiBound, goal: Goal, rtol: float = 1e-3, below: Fraction | None = None) -> Fraction:

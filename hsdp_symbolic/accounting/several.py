@@ -80,6 +80,10 @@ class _Sum:
         return any(bound.integrated for _, bounds in self.parts for bound in bounds)
 
     @property
+    def at_whole_orders(self) -> bool:
+        return any(bound.at_whole_orders for _, bounds in self.parts for bound in bounds)
+
+    @property
     def sketched(self) -> bool:
         return any(bound.sketched for _, bounds in self.parts for bound in bounds)
 

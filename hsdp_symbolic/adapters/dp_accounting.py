@@ -47,6 +47,12 @@ class Scheme(enum.Enum):
     WITHOUT_REPLACEMENT = "without_replacement"
     FULL_BATCH = "full_batch"
     POISSON = "poisson"
+    BALLS_IN_BINS = "balls_in_bins"
+
+    @property
+    def neighbours(self) -> tuple[Neighbouring, ...]:
+        """The neighbouring relations that statements about it know, the usual one first."""
+        return check_scheme(self.value).neighbours
 
 
 @attr.s(frozen=True, slots=True, auto_attribs=True, kw_only=True)
@@ -81,7 +87,7 @@ class HiddenStateDpEvent(dp_event.DpEvent):
         if self.leftover is not None:
             object.__setattr__(self, "leftover", admit_leftover(self.leftover))
         run = self.run()
-        relation = Neighbouring.REPLACE_ONE  # which every scheme has a statement for
+        relation = self.scheme.neighbours[-1]  # there may be two; the run is looked at alike
         bounds_for(run, self.scheme.value, relation, lambda _: "only the facts of the run are looked at")
         if self.scheme is Scheme.FULL_BATCH and run.setting["b"] != run.setting["n"]:
             raise ArgumentError(
@@ -97,8 +103,8 @@ class HiddenStateDpEvent(dp_event.DpEvent):
 class HiddenStatePrivacyAccountant(PrivacyAccountant):
     """Composes `HiddenStateDpEvent`s; certified, never below the bound used.
 
-    Neighbouring datasets differ in one record, replaced; or, if all runs draw their batches by Poisson sampling, in one
-    record added or removed (`NeighboringRelation.ADD_OR_REMOVE_ONE`).
+    Neighbouring datasets differ in one record, replaced; or, if all runs draw their batches by Poisson sampling or as
+    balls in bins, in one record added or removed (`NeighboringRelation.ADD_OR_REMOVE_ONE`).
     """
 
     def __init__(self, neighboring_relation: NeighboringRelation = NeighboringRelation.REPLACE_ONE) -> None:
@@ -131,12 +137,13 @@ class HiddenStatePrivacyAccountant(PrivacyAccountant):
             case dp_event.ComposedDpEvent():
                 found = (self._maybe_compose(each, count, do_compose) for each in event.events)
                 return next((error for error in found if error is not None), None)
-            case HiddenStateDpEvent() if (
-                self._relation is Neighbouring.ADD_REMOVE and event.scheme is not Scheme.POISSON
-            ):
+            case HiddenStateDpEvent() if self._relation not in event.scheme.neighbours:
+                added = self._relation is Neighbouring.ADD_REMOVE
                 return PrivacyAccountant.CompositionErrorDetails(
                     invalid_event=event,
-                    error_message="batches of a fixed size know no record added or removed: use REPLACE_ONE",
+                    error_message="batches of a fixed size know no record added or removed: use REPLACE_ONE"
+                    if added
+                    else "balls in bins know no record replaced: use ADD_OR_REMOVE_ONE",
                 )
             case HiddenStateDpEvent():
                 if do_compose and count:

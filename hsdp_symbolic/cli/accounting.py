@@ -46,10 +46,10 @@ COMMON = ("n", "lam", "beta")
 """Letters that may be given with either way of describing a run."""
 OPTIONS = ("scheme", "delta", "epsilon", "orders", "neighbouring", "effort", "leftover", "bias")
 _INTEGER = re.compile(r"[+-]?\d{1,40}", re.ASCII)
-SCHEMES_IN_WORDS = "fixed, shuffle, reshuffle, without_replacement, full_batch or poisson"
+SCHEMES_IN_WORDS = "fixed, shuffle, reshuffle, without_replacement, full_batch, poisson or balls_in_bins"
 NEIGHBOURING_IN_WORDS = (
     "how neighbouring datasets differ: replace_one (a record replaced; default) or add_remove (added or removed; "
-    "default for poisson)"
+    "default for poisson and balls_in_bins)"
 )
 LEFTOVER_IN_WORDS = (
     "what becomes of the records that fill no batch, if b does not divide n: dropped, partial (a shorter batch), blank "

@@ -23,7 +23,8 @@ DIGITS = 7
 HEAD = ("batches", "last iterate", "every iterate", "at least", "the paper's", "by")
 LEGEND = """epsilon certified, rounded up: if only the last iterate is seen, if every one is, by the paper's bound
 at least: what a quadratic loss costs, rounded down; nothing smaller is true (mixtures of Gaussians: in float64)
-one record is replaced; under Poisson sampling it is added or removed, and moves a sum by half of S_g"""
+one record is replaced; under Poisson sampling and as balls in bins it is added or removed, and moves a sum by half
+of S_g"""
 
 
 def register(command: Command) -> None:

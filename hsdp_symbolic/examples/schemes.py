@@ -103,6 +103,7 @@ CASES = (
         "thm:amp_samp_wo_replacement",
     ),
     Case(Scheme.POISSON, "Poisson, add/remove", "profile:poisson", "profile:composition:poisson"),
+    Case(Scheme.BALLS_IN_BINS, "balls in bins", "profile:balls_in_bins", "composition:balls_in_bins"),
 )
 """Every scheme, in the order in which the tables list them."""
 
@@ -134,7 +135,7 @@ class Row:
 
     @property
     def neighbouring(self) -> Neighbouring:
-        return Neighbouring.ADD_REMOVE if self.case.scheme is Scheme.POISSON else Neighbouring.REPLACE_ONE
+        return self.case.scheme.neighbours[0]
 
     def record(self) -> dict[str, Any]:
         """Everything as plain data; upper values rounded up to doubles, lower ones down."""
@@ -245,7 +246,8 @@ def law_epsilon(case: Case, run: Setting, delta: Fraction) -> Enclosure:
         found = statement(case.exact)
         place = {} if case.batch is None else {"j0": _place(run, case.batch)}
         return found.epsilon(run, delta, **place)  # type: ignore[arg-type]
-    if case.scheme is Scheme.POISSON:  # as for bounds: clipped to C = S_g/2, a gradient added moves the sum by C
+    if case.scheme.neighbours[0] is Neighbouring.ADD_REMOVE:
+        # As for bounds: clipped to C = S_g/2, a gradient added moves the sum by C.
         run = run.replace(S_g=run["S_g"] / 2)
     value = Fraction(quadratic_profile(run, case.scheme).epsilon_below(delta))
     return Enclosure(value, value)

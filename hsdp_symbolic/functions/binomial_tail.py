@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -76,7 +77,7 @@ class BinomialTail(OfNumbers):
 def _sum(over: Balls, count: int, rate: Fraction, first: int) -> Any:
     """P(X ≥ first), for `first` above the mean: from there on terms fall, and their ratios too."""
     engine = over.engine
-    term: Any = engine.mul(over.ball(Fraction(math.comb(count, first))), engine.power(over.ball(rate), first))
+    term: Any = engine.mul(over.ball(Fraction(_choose(count, first))), engine.power(over.ball(rate), first))
     if first < count:
         term = engine.mul(term, engine.power(over.ball(1 - rate), count - first))
     odds, total = rate / (1 - rate), term
@@ -89,6 +90,12 @@ def _sum(over: Balls, count: int, rate: Fraction, first: int) -> Any:
             if rest < engine.resolution * over.bounds(total)[0]:
                 return engine.add(total, engine.interval(Fraction(0), rest))
     return total
+
+
+@lru_cache(maxsize=8)
+def _choose(count: int, some: int) -> int:
+    """C(count, some), which takes a second for a million records and is asked for at many an ε."""
+    return math.comb(count, some)
 
 
 def _in_doubles(count: Any, rate: Any, most: Any) -> float:

@@ -220,6 +220,8 @@ class BoundFunction(Function):
     """How long it takes: 0 for closed forms, 1 for sums and recursions, more for what is sketched first (`Long`)."""
     slow_at_high_orders: ClassVar[bool] = False
     """Whether an enclosure takes longer at higher orders."""
+    at_whole_orders: ClassVar[bool] = False
+    """Whether its value at an order is that at the next whole one."""
     is_recursion: ClassVar[bool] = False
     """Whether views follow it step by step until it ends, or settles: further steps no longer change its value."""
     doubles_take_every_term: ClassVar[bool] = False

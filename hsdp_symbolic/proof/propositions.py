@@ -258,6 +258,15 @@ class EachByItself(Batches):
 
 
 @dataclass(frozen=True)
+class BallsInBins(Batches):
+    """In every epoch each record picks one of `count` batches by itself, anew and each as likely."""
+
+    count: Expr
+    scheme = Scheme.BALLS_IN_BINS
+    words = "epochs of {count} batches, of which every record picks one by itself, anew in every epoch"
+
+
+@dataclass(frozen=True)
 class BatchWith(Batches):
     """Batches drawn as `random` says, given that they hold the record."""
 

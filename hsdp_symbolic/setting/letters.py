@@ -81,9 +81,10 @@ ARGUMENTS = (
     Letter("delta", r"\delta", "probability with which ε may be exceeded, at most 1"),
     Letter("epsilon", r"\varepsilon", "privacy loss ε of (ε, δ)-differential privacy", strict=False),
     _whole("T", "T", "number of steps (K*floor(n/b) if it is not given)", 1),
-    _whole("window", r"\nu", "number of last steps that keep secret whether they used the record", 1),
+    _whole("window", r"\nu", "number of last steps that keep secret whether they used the record, or drift", 1),
     Letter("share", "g", "share of the last step's noise that hides whether it used the record, below 1"),
-    _whole("known", "m", "number of last epochs in which the record's place is averaged over", 1),
+    _whole("known", "m", "number of last epochs in which the record's place is averaged over, or kept secret", 1),
+    _whole("degree", r"d", "a whole order of the Rényi divergence, less 1", 1),
     _whole("split", "m", "number of updates after which every epoch is split in two", 1),
     _whole("hit", r"\mathrm{hit}", "1 if the batch holds the differing record, else 0", 0, 1),
 )

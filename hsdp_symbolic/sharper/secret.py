@@ -17,7 +17,7 @@ from functools import cache
 
 from sympy import Expr, Integer, S, exp
 
-from ..display import Dot, Over, Plus, times
+from ..display import Dot, Over, Plus
 from ..functions.binomial_tail import BinomialTail
 from ..functions.drift_weight import DriftWeight
 from ..functions.expected import Expected
@@ -70,14 +70,11 @@ from ..symbols import (
     T,
     alpha,
     b,
-    beta,
     distance,
     drifted,
     epsilon,
     epsilon_1,
-    eta,
     k,
-    lam,
     n,
     q,
     records,
@@ -100,6 +97,7 @@ from .secret_steps import (
     SHARED,
     SMOOTHER,
     Draws,
+    most_shown,
     poisson_draws,
     smoother,
     some_weight,
@@ -353,7 +351,7 @@ def poisson() -> Statement:
             _POISSON_ASSUMED,
             lambda: kernel.also(poisson_profile(), smoother()),
         ),
-        shown=Plus(_shown(SecretPoisson, epsilon), Dot(T, BinomialTail(n + 1, Over(b, n), _most_shown()))),
+        shown=Plus(_shown(SecretPoisson, epsilon), Dot(T, BinomialTail(n + 1, Over(b, n), most_shown()))),
         printed_with=lambda: [smoother()],
         hypotheses=_POISSON_RELATIONS,
         assumes=(ONE_DIVISOR,),
@@ -383,8 +381,3 @@ def poisson_divergence_statement() -> Statement:
         assumes=(ONE_DIVISOR,),
         rtol=ON_A_GRID_TEXT,
     )
-
-
-def _most_shown() -> Expr:
-    """The largest batch whose update is known to contract, as it is printed."""
-    return Over(times(2, b, 1 - eta * lam), times(eta, Plus(beta, -lam)))

@@ -11,6 +11,7 @@ from functools import cache
 
 from sympy import Expr, S
 
+from ..display import Over, Plus, times
 from ..functions.drift_weight import DriftWeight
 from ..functions.noise_share import NoiseShare, Stair
 from ..meaning import Neighbouring
@@ -258,3 +259,8 @@ def will_meet(draws: Draws) -> Theorem:
 def smoother() -> Theorem:
     """0 < η(β − λ): what is divided by."""
     return combine(S.Zero, eta * (beta - lam), (eta, given(SMOOTHER)))
+
+
+def most_shown() -> Expr:
+    """The largest batch whose update is known to contract, as it is printed."""
+    return Over(times(2, b, 1 - eta * lam), times(eta, Plus(beta, -lam)))

@@ -144,14 +144,19 @@ class TestDpAccounting:
 
     def test_every_scheme_has_its_event(self, adapter, event):
         import attr
+        import dp_accounting as dp
 
         from hsdp_symbolic.accounting.candidates import SCHEMES
 
         assert {each.value for each in adapter.Scheme} == set(SCHEMES)
         for scheme in SCHEMES:
             changes = {"batch_size": 50} if scheme == "full_batch" else {}
-            made = adapter.HiddenStatePrivacyAccountant().compose(attr.evolve(event, scheme=scheme, **changes))
+            relation = dp.NeighboringRelation
+            asked = relation.ADD_OR_REMOVE_ONE if scheme == "balls_in_bins" else relation.REPLACE_ONE
+            made = adapter.HiddenStatePrivacyAccountant(asked).compose(attr.evolve(event, scheme=scheme, **changes))
             assert made.get_epsilon(1e-5) > 0
+        with pytest.raises(dp.UnsupportedEventError, match="know no record replaced"):
+            adapter.HiddenStatePrivacyAccountant().compose(attr.evolve(event, scheme="balls_in_bins"))
         with pytest.raises(ArgumentError, match="a full batch"):
             attr.evolve(event, scheme="full_batch")
 

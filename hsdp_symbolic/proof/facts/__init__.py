@@ -23,6 +23,7 @@ PARTS = (
     "reshuffled",
     "secret",
     "sampling",
+    "bins",
     "control",
     "spending",
     "schedules",
