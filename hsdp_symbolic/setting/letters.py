@@ -83,6 +83,8 @@ ARGUMENTS = (
     Letter("share", "g", "share of the last step's noise that hides whether it used the record, below 1"),
     _whole("known", "m", "number of last epochs in which the record's place is averaged over", 1),
     _whole("split", "m", "number of updates after which every epoch is split in two", 1),
+    _whole("forgetting", "r", "number of steps after training that leave the record out", 1),
+    Letter("noise_ratio", "w", "variance of the noise in the steps after training, over that in training"),
     _whole("hit", r"\mathrm{hit}", "1 if the batch holds the differing record, else 0", 0, 1),
 )
 """What a statement may ask for besides the run."""
