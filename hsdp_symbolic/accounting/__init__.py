@@ -16,6 +16,7 @@ from .guarantee import Considered, Guarantee, Margin, delta, epsilon
 from .library import training_run
 from .run import Leftover, TrainingRun
 from .several import Part, Total, delta_of_all, epsilon_of_all
+from .unlearning import Unlearning, unlearning
 from .update import huber, logistic, scalar, softmax, squared, vouched
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "Part",
     "Total",
     "TrainingRun",
+    "Unlearning",
     "Unreachable",
     "calibrate",
     "compare",
@@ -46,5 +48,6 @@ __all__ = [
     "softmax",
     "squared",
     "training_run",
+    "unlearning",
     "vouched",
 ]

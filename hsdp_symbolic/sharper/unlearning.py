@@ -1,17 +1,14 @@
 """Forgetting a record: `unlearn:zero_out` and its kin, for a run that goes on without a record it was trained with.
 
-Beside it runs the one that never had the record. Both meet the same batches, in which the record's gradient is there
-or 0, and the same noise; so at the end of training they are no farther apart than the record's own steps pushed
-them: z in units of ηS_g/b. The r steps that follow have the same maps for both, and their noise hides that distance
-(`proof.facts.drift`) by shifts A·L^(−i). For this no noise of training is needed: it may be 0, and it may be known.
+What is compared, and how, is said in `forgetting`. Where every step of training may have used the record, its noise
+hides a part of it too.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 
-from sympy import Expr, Gt, Integer, S
+from sympy import Expr, Integer, S
 
 from ..display import Dot, Over, Plus, times
 from ..functions.geometric import GeometricSum
@@ -21,38 +18,26 @@ from ..paper.descents import (
     EPOCHS,
     NOISE,
     STRONGLY_CONVEX,
-    apart,
     below_one,
     contraction,
-    contracts,
     losses_assumed,
 )
-from ..paper.epochs import used_or_missed, uses
 from ..paper.fixed_order import STEP_SQUARE
 from ..proof import kernel
 from ..proof.facts.definitions import BATCHES, RUN
 from ..proof.facts.drift import (
     Drift,
-    apart_at,
     drift_end,
-    drift_maps,
     drift_start,
-    drift_wider,
     hide,
-    lipschitz_at,
 )
-from ..proof.facts.epochs import not_counted, once_an_epoch
 from ..proof.facts.forgetting import (
     Forgetting,
-    apart_after_training,
-    apart_in_training,
-    noise_after_training,
     noise_in_training,
-    not_hidden,
 )
-from ..proof.kernel import Theorem, apply, assume, cancel, combine, cut, rewrite, substitute
-from ..proof.propositions import Apart, AtMost, EveryStep, From, Gaussian, Lipschitz, OnceAnEpoch, Proposition
-from ..proof.search import claimed, equal_bound, given, induct, power_below_one, short
+from ..proof.kernel import Theorem, apply, assume, combine, cut, substitute
+from ..proof.propositions import Apart, AtMost, EveryStep, From, Gaussian, Lipschitz
+from ..proof.search import claimed, equal_bound, induct
 from ..statement import Statement
 from ..symbols import (
     K,
@@ -62,282 +47,30 @@ from ..symbols import (
     after,
     b,
     count,
-    epoch,
     eta,
     forgetting,
     hidden,
     i,
-    k,
     lipschitz,
     n,
     noise_1,
     noise_2,
     noise_ratio,
     q,
-    rho0,
     rho_n,
-    split,
-    steps,
     u,
     z,
 )
 from .descent import away_in_descent, largest_rate, not_beyond
+from .forgetting import EXPANDING, ONCE, Course, course, fading, forgotten, square
 from .gaussian import FULL_BATCH_SQUARE, SQUARE
 
-ONCE = Forgetting(OnceAnEpoch(N), NOISE, Neighbouring.ADD_REMOVE, K * N, noise_ratio * NOISE)
 ALWAYS = Forgetting(EveryStep(), NOISE, Neighbouring.ADD_REMOVE, K, noise_ratio * NOISE)
-EXPANDING = Gt(lipschitz, 1)
 WHERE = "not in the paper"
 ASSUMES = (
     "without the record means that its gradient is 0 wherever it would be used: batches and divisor are the same",
     "no iterate of training is released, its last one included",
 )
-
-
-@dataclass(frozen=True)
-class Course:
-    """A run that forgets, the size of its batches, its Lipschitz constant L, and ρ, short for unit²/(2·noise)."""
-
-    run: Forgetting
-    size: Expr
-    factor: Expr
-    rho: Expr
-    nonzero: tuple[Theorem, ...] = ()
-    """That 1 − L is not 0, if L is not 1: geometric sums in L are written out."""
-
-    @property
-    def unit(self) -> Expr:
-        return eta * S_g / self.size
-
-    def state(self, after_steps: Expr, away: Expr, spent: Expr) -> Drift:
-        """After so many steps the copy is `away` units off; it cost 2ρ·spent."""
-        return Drift(self.run, after_steps, self.unit * away, 2 * self.rho * spent)
-
-    def maps(self, before: Theorem, apart_: Theorem) -> Theorem:
-        """The next maps."""
-        at = {steps: before.proposition.steps}  # type: ignore[attr-defined]
-        return apply(drift_maps, apply(lipschitz_at, contracts(self.run, self.factor), put=at), apart_, before)
-
-    def used(self, before: Theorem) -> Theorem:
-        """The next maps, which may use the record."""
-        size = kernel.loosen(kernel.positive(self.unit))
-        at = {steps: before.proposition.steps}  # type: ignore[attr-defined]
-        return self.maps(before, apply(apart_at, apart(self.run, self.size), size, put=at))
-
-    def wider(self, before: Theorem, target: Drift, room: Theorem) -> Theorem:
-        """What is within a distance is within the one of `target`; `room` says that this is not smaller."""
-        found = apply(drift_wider, before, room)
-        return self.told(found, target)
-
-    def told(self, found: Theorem, target: Drift) -> Theorem:
-        """The same state, written as `target`."""
-        for old, new in zip(found.proposition.expressions(), target.expressions(), strict=True):
-            if old != new:
-                found = rewrite(found, cancel(old, new, *self.nonzero, by=[short(self.rho)]))  # type: ignore[arg-type]
-        return found
-
-
-# --- Training: how far apart ----------------------------------------------------------------------------------------
-
-
-@cache
-def expands() -> Theorem:
-    """0 < L − 1."""
-    return combine(S.Zero, lipschitz - 1, (S.One, given(EXPANDING)))
-
-
-@cache
-def _power_above_one() -> Theorem:
-    """0 < L^N − 1."""
-    return combine(S.Zero, lipschitz**N - 1, (expands(), GeometricSum(lipschitz, N)), nonzero=[expands()])
-
-
-@cache
-def course(factor: Expr) -> Course:
-    """The run that uses the record at most once an epoch, for updates that are Lipschitz with this factor."""
-    known: tuple[Theorem, ...] = ()
-    if factor == q:
-        known = below_one(), power_below_one(q, N, below_one())
-    elif factor == lipschitz:
-        known = expands(), _power_above_one()
-    return Course(ONCE, b, factor, rho0, known)
-
-
-def weight(factor: Expr, after_steps: Expr) -> Expr:
-    """How far one use of the record can have pushed the runs apart, at most so many steps into an epoch."""
-    return factor ** (after_steps - 1) if factor == lipschitz else S.One
-
-
-def trained_apart(factor: Expr, epochs: Expr = K) -> Expr:
-    """How far apart the runs are after so many epochs, in units."""
-    return weight(factor, N) * GeometricSum(factor**N, epochs)
-
-
-def _counted(case: Proposition) -> Theorem:
-    """No fewer uses than that, in the case that there are so many."""
-    return kernel.loosen(kernel.swap(assume(case)))
-
-
-@cache
-def never_fewer() -> Theorem:
-    """0 ≤ uses in the first i steps of epoch k."""
-    first = uses(N * k)
-
-    def claim(steps_: Expr) -> Proposition:
-        return AtMost(first, uses(N * k + steps_))
-
-    def step(so_far: Theorem) -> Theorem:
-        either = substitute(used_or_missed(), {i: N * k + i})
-        found = [
-            kernel.loosen(combine(first, uses(N * k + i + 1), (S.One, so_far), (S.One, _counted(case)), *more))
-            for case, more in zip(either.proposition.cases, ((), ((S.One,),)), strict=True)  # type: ignore[attr-defined]
-        ]
-        return kernel.each_case(either, *found)
-
-    return kernel.named(induct(i, 0, claim, combine(first, first), step), "uses are counted upwards")
-
-
-@cache
-def at_least_one() -> Theorem:
-    """1 ≤ L^i."""
-
-    def claim(steps_: Expr) -> Proposition:
-        return AtMost(S.One, lipschitz**steps_)
-
-    def step(so_far: Theorem) -> Theorem:
-        return kernel.loosen(combine(S.One, lipschitz ** (i + 1), (lipschitz, so_far), (S.One, expands())))
-
-    return induct(i, 0, claim, combine(S.One, S.One), step)
-
-
-@cache
-def one_epoch(factor: Expr) -> Theorem:
-    """Epoch k of training: what was there is carried on, and a use of the record pushes once."""
-    here = course(factor)
-
-    def away(steps_: Expr) -> Expr:
-        so_far = uses(N * k + steps_) - uses(N * k)
-        return factor**steps_ * z + weight(factor, steps_) * so_far
-
-    def claim(steps_: Expr) -> Drift:
-        return here.state(N * k + steps_, away(steps_), S.Zero)
-
-    def carried(found: Theorem, case: Proposition, pushed: int) -> Theorem:
-        """The room that is left: (1 − L)·uses if L < 1, and L^i − 1 for a use if L > 1."""
-        terms: list[tuple[kernel.Factor, ...]] = [(here.unit * weight(factor, i + 1), _counted(case))]
-        if factor == q:
-            terms.append((here.unit, below_one(), never_fewer()))
-        if factor == lipschitz and pushed:
-            terms.append((here.unit, at_least_one()))
-        target = claim(i + 1)
-        now = found.proposition.distance  # type: ignore[attr-defined]
-        room = combine(now, target.distance, *terms)
-        return here.wider(apply(not_hidden, found), target, kernel.loosen(room))
-
-    def step(so_far: Theorem) -> Theorem:
-        either = substitute(used_or_missed(), {i: N * k + i})
-        missed, hit = either.proposition.cases  # type: ignore[attr-defined]
-        unused = apply(not_counted, assume(missed), put={count: N, steps: N * k + i})
-        put = {noise_1: NOISE, noise_2: noise_ratio * NOISE, count: K * N}
-        same = here.maps(so_far, apply(apart_in_training, unused, put=put))
-        return kernel.each_case(either, carried(same, missed, 0), carried(here.used(so_far), hit, 1))
-
-    base = here.told(assume(here.state(N * k, z, S.Zero)), claim(Integer(0)))
-    found = substitute(induct(i, 0, claim, base, step), {i: N})
-    once = apply(once_an_epoch, put={count: N, epoch: k})
-    target = here.state(N * (k + 1), factor**N * z + weight(factor, N), S.Zero)
-    found = here.told(found, here.state(N * (k + 1), away(N), S.Zero))
-    room = combine(found.proposition.distance, target.distance, (here.unit * weight(factor, N), once))  # type: ignore[attr-defined]
-    return kernel.named(here.wider(found, target, kernel.loosen(room)), "an epoch pushes at most once")
-
-
-@cache
-def trained(factor: Expr) -> Theorem:
-    """After K epochs, without a shift."""
-    here = course(factor)
-
-    def claim(epochs: Expr) -> Drift:
-        return here.state(N * epochs, trained_apart(factor, epochs), S.Zero)
-
-    def step(so_far: Theorem) -> Theorem:
-        found = cut(substitute(one_epoch(factor), {z: trained_apart(factor, k)}), so_far)
-        return here.told(found, claim(k + 1))
-
-    start = here.told(apply(drift_start, put={RUN: here.run}), claim(Integer(0)))
-    found = substitute(induct(k, 0, claim, start, step), {k: K})
-    return kernel.named(found, "how far apart the runs are at the end of training")
-
-
-# --- After training: all of it is hidden ----------------------------------------------------------------------------
-
-
-def faded(factor: Expr, away: Expr) -> Expr:
-    """What hiding so many units in r steps adds to Σa²."""
-    return factor ** (2 * forgetting) * away**2 / (noise_ratio * GeometricSum(factor**2, forgetting))
-
-
-@cache
-def fading(here: Course) -> Theorem:
-    """From z units away and u spent, at the end of training, all is hidden within r steps."""
-    run, factor = here.run, here.factor
-    first = run.training
-    squares = GeometricSum(factor**-2, forgetting)
-    rate = factor * z / squares
-    some = kernel.positive(squares)
-    size = kernel.loosen(kernel.positive(rate)) if rate.is_nonnegative else kernel.positive(rate)
-    known = (some, *here.nonzero)
-
-    def away(steps_: Expr) -> Expr:
-        return rate * factor ** (-steps_ - 1) * GeometricSum(factor**-2, forgetting - steps_)
-
-    def claim(steps_: Expr) -> Drift:
-        spent = rate**2 * GeometricSum(factor**-2, steps_) / noise_ratio
-        return here.state(first + steps_, away(steps_), u + spent)
-
-    def not_negative(steps_: Expr, limit: Theorem) -> Theorem:
-        more = combine(S.Zero, forgetting - steps_, (S.One, limit))
-        powers = substitute(kernel.positive(GeometricSum(factor**-2, split)), {split: forgetting - steps_}, more)
-        scale = here.unit * factor ** (-steps_ - 1)
-        return combine(S.Zero, here.unit * away(steps_), (scale, size, powers), nonzero=known)
-
-    def step(so_far: Theorem) -> Theorem:
-        put = {BATCHES: run.batches, noise_1: NOISE, noise_2: noise_ratio * NOISE, count: first, after: first + i}
-        later = combine(first, first + i, (i,))
-        maps = here.maps(so_far, apply(apart_after_training, later, put=put))
-        level = apply(noise_after_training, later, put=put)
-        shift = here.unit * rate * factor**-i
-        taken = combine(S.Zero, shift, (here.unit * factor**-i, size), nonzero=known)
-        now = maps.proposition.distance  # type: ignore[attr-defined]
-        end = claim(i + 1)
-        rest = cancel(now - shift, end.distance, *known)
-        left = rewrite(not_negative(i + 1, assume(AtMost(i + 1, forgetting))), kernel.swap(rest))
-        room = combine(shift, now, (S.One, left), nonzero=known)
-        found = apply(hide, maps, level, taken, room, kernel.positive(noise_ratio * NOISE), put={hidden: shift})
-        for old, new in zip(found.proposition.expressions(), end.expressions(), strict=True):
-            if old != new:
-                found = rewrite(found, cancel(old, new, *known, by=[short(here.rho)]))  # type: ignore[arg-type]
-        return found
-
-    base = assume(here.state(first, z, u))
-    start = claim(Integer(0))
-    for old, new in zip(base.proposition.expressions(), start.expressions(), strict=True):
-        base = base if old == new else rewrite(base, cancel(old, new, *known))  # type: ignore[arg-type]
-    found = induct(i, 0, claim, base, step, upper=forgetting)
-    found = cut(substitute(found, {i: forgetting}), combine(forgetting, forgetting))
-    end = here.state(first + forgetting, S.Zero, u + faded(factor, z))
-    return kernel.named(here.told(found, end), "the noise of r further steps hides what is left")
-
-
-def _forgotten(factor: Expr) -> Theorem:
-    """The copy has met the first run after r further steps."""
-    here, apart_then = course(factor), trained_apart(factor)
-    apart_here = here.told(trained(factor), here.state(K * N, apart_then, S.Zero))
-    return apply(drift_end, cut(substitute(fading(here), {z: apart_then, u: S.Zero}), apart_here))
-
-
-def square(factor: Expr) -> Expr:
-    """μ² after r further steps."""
-    return 2 * rho0 * faded(factor, trained_apart(factor))
 
 
 # --- Every step uses the record, and the noise of training helps ------------------------------------------------------
@@ -396,7 +129,7 @@ def _hidden() -> Theorem:
 
 
 def always_square() -> Expr:
-    """μ² after r further steps, every step of training having used the record; in this form it is seen to rise with K."""
+    """μ² after r further steps, every step of training having used the record; so written, it is seen to rise in K."""
     left, then = q ** (2 * forgetting), noise_ratio * GeometricSum(q**2, forgetting)
     return 2 * rho_n * left * GeometricSum(q, K) / (then / GeometricSum(q, K) + left * (1 + q**K) / (1 + q))
 
@@ -428,7 +161,7 @@ def zero_out() -> Statement:
             Gaussian(From(ONCE, Integer(0), K * N + forgetting), square(q)),
             relations,
             (Lipschitz(ONCE, q), Apart(ONCE, eta * S_g / b)),
-            lambda: equal_bound(_forgotten(q), square(q)),
+            lambda: equal_bound(forgotten(q), square(q)),
         ),
         shown=_shown(q),
         printed_with=lambda: [below_one()],
@@ -452,7 +185,7 @@ def convex() -> Statement:
             Gaussian(From(ONCE, Integer(0), K * N + forgetting), square(S.One)),
             relations,
             losses_assumed(ONCE, b, S.Zero),
-            lambda: cut(equal_bound(_forgotten(S.One), square(S.One)), contraction(ONCE, Integer(0))),
+            lambda: cut(equal_bound(forgotten(S.One), square(S.One)), contraction(ONCE, Integer(0))),
         ),
         shown=_shown(S.One),
         hypotheses=relations,
@@ -475,7 +208,7 @@ def expanding() -> Statement:
             Gaussian(From(ONCE, Integer(0), K * N + forgetting), square(lipschitz)),
             relations,
             (Lipschitz(ONCE, lipschitz), Apart(ONCE, eta * S_g / b)),
-            lambda: equal_bound(_forgotten(lipschitz), square(lipschitz)),
+            lambda: equal_bound(forgotten(lipschitz), square(lipschitz)),
         ),
         shown=_shown(lipschitz),
         printed_with=lambda: course(lipschitz).nonzero,
