@@ -9,6 +9,7 @@
 """
 
 from .accountant import DoesNotCompose, HiddenStateAccountant
+from .advice import Advice, advise
 from .bounds_over_epochs import Comparison, Crossover, compare
 from .calibrate import Calibration, Unreachable, calibrate
 from .conversion import delta_at, epsilon_at
@@ -20,6 +21,7 @@ from .unlearning import Unlearning, unlearning
 from .update import huber, logistic, scalar, softmax, squared, vouched
 
 __all__ = [
+    "Advice",
     "Calibration",
     "Comparison",
     "Considered",
@@ -34,6 +36,7 @@ __all__ = [
     "TrainingRun",
     "Unlearning",
     "Unreachable",
+    "advise",
     "calibrate",
     "compare",
     "delta",
