@@ -27,8 +27,6 @@ ONCE = {Asks.CONTRACTION: "unlearn:zero_out", Asks.CONVEX: "unlearn:convex", Ask
 """What holds where an epoch uses a record at most once, by what is known of the update; the best first."""
 EVERY_STEP = "unlearn:every_step"
 """What holds whenever a record is used, for updates that contract; it counts on the noise of training."""
-JUST_ABOVE_ONE = 1 + Fraction(1, 10**24)
-"""A 1-Lipschitz update is Lipschitz with this constant too."""
 DIGITS = 7
 """Digits of a noise multiplier that is solved for."""
 MOST_STEPS = 10**12
@@ -201,8 +199,6 @@ def _bounds(covered: Covered, scheme: Scheme, known: Asks) -> tuple[tuple[str, S
     """The statements that hold, each with its setting, in which S_g is the norm C that gradients are clipped to."""
     run, setting = covered.run, covered.setting
     setting = setting.replace(S_g=setting["S_g"] / 2)
-    if known is Asks.LIPSCHITZ and setting["lipschitz"] == 1:
-        setting = setting.replace(lipschitz=JUST_ABOVE_ONE)
     batches = int(setting["n"] // setting["b"])
     if run.steps is not None and scheme.goes_through_epochs:
         raise ArgumentError(

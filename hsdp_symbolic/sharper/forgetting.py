@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from sympy import Expr, Gt, Integer, S
+from sympy import Expr, Ge, Integer, S
 
 from ..functions.geometric import GeometricSum
 from ..meaning import Neighbouring
@@ -43,8 +43,8 @@ from ..proof.facts.forgetting import (
     not_hidden,
 )
 from ..proof.kernel import Theorem, apply, assume, cancel, combine, cut, rewrite, substitute
-from ..proof.propositions import AtMost, OnceAnEpoch, Proposition
-from ..proof.search import given, induct, power_below_one, short
+from ..proof.propositions import AtMost, Less, OnceAnEpoch, Proposition
+from ..proof.search import equal_bound, given, induct, power_below_one, short
 from ..symbols import (
     K,
     N,
@@ -64,6 +64,7 @@ from ..symbols import (
     noise_ratio,
     q,
     rho0,
+    sigma2,
     split,
     steps,
     u,
@@ -71,7 +72,7 @@ from ..symbols import (
 )
 
 ONCE = Forgetting(OnceAnEpoch(N), NOISE, Neighbouring.ADD_REMOVE, K * N, noise_ratio * NOISE)
-EXPANDING = Gt(lipschitz, 1)
+EXPANDING = Ge(lipschitz, 1, evaluate=False)
 
 
 @dataclass(frozen=True)
@@ -109,11 +110,12 @@ class Course:
         found = apply(drift_wider, before, room)
         return self.told(found, target)
 
-    def told(self, found: Theorem, target: Drift) -> Theorem:
-        """The same state, written as `target`."""
+    def told(self, found: Theorem, target: Drift, *nonzero: Theorem) -> Theorem:
+        """The same state, written as `target`, its cost with ρ."""
         for old, new in zip(found.proposition.expressions(), target.expressions(), strict=True):
             if old != new:
-                found = rewrite(found, cancel(old, new, *self.nonzero, by=[short(self.rho)]))
+                spelled = [short(self.rho)] if new == target.cost and old.has(sigma2) else []
+                found = rewrite(found, cancel(old, new, *self.nonzero, *nonzero, by=spelled))
         return found
 
 
@@ -122,8 +124,8 @@ class Course:
 
 @cache
 def expands() -> Theorem:
-    """0 < L − 1."""
-    return combine(S.Zero, lipschitz - 1, (S.One, given(EXPANDING)))
+    """0 < L − 1, in that case."""
+    return combine(S.Zero, lipschitz - 1, (S.One, assume(Less(S.One, lipschitz))))
 
 
 @cache
@@ -293,15 +295,9 @@ def fading(here: Course) -> Theorem:
         left = rewrite(not_negative(i + 1, assume(AtMost(i + 1, forgetting))), kernel.swap(rest))
         room = combine(shift, now, (S.One, left), nonzero=known)
         found = apply(hide, maps, level, taken, room, kernel.positive(noise_ratio * NOISE), put={hidden: shift})
-        for old, new in zip(found.proposition.expressions(), end.expressions(), strict=True):
-            if old != new:
-                found = rewrite(found, cancel(old, new, *known, by=[short(here.rho)]))
-        return found
+        return here.told(found, end, some)
 
-    base = assume(here.state(first, z, u))
-    start = claim(Integer(0))
-    for old, new in zip(base.proposition.expressions(), start.expressions(), strict=True):
-        base = base if old == new else rewrite(base, cancel(old, new, *known))
+    base = here.told(assume(here.state(first, z, u)), claim(Integer(0)), some)
     found = induct(i, 0, claim, base, step, upper=forgetting)
     found = cut(substitute(found, {i: forgetting}), combine(forgetting, forgetting))
     end = here.state(first + forgetting, S.Zero, u + faded(factor, z))
@@ -318,3 +314,13 @@ def forgotten(factor: Expr) -> Theorem:
 def square(factor: Expr) -> Expr:
     """μ² after r further steps."""
     return 2 * rho0 * faded(factor, trained_apart(factor))
+
+
+def forgotten_expanding() -> Theorem:
+    """The same for a Lipschitz constant of at least 1: it is 1, or more."""
+    below, above = assume(AtMost(lipschitz, S.One)), assume(Less(S.One, lipschitz))
+    is_one = kernel.squeeze(below, given(EXPANDING))
+    as_one = cut(forgotten(S.One), rewrite(contracts(ONCE, lipschitz), is_one))
+    stays = equal_bound(as_one, square(lipschitz), by=[is_one])
+    grows = equal_bound(forgotten(lipschitz), square(lipschitz), *course(lipschitz).nonzero)
+    return kernel.cases(stays, cut(grows, above))
