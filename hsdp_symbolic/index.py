@@ -67,7 +67,6 @@ PLACES: dict[str, tuple[Scheme, str]] = {
     "profile:composition:poisson_replace": (Scheme.POISSON, "sharper.seen:poisson_replace"),
     "unlearn:zero_out": (Scheme.NONE, "sharper.unlearning:zero_out"),
     "unlearn:convex": (Scheme.NONE, "sharper.unlearning:convex"),
-    "unlearn:expanding": (Scheme.NONE, "sharper.unlearning:expanding"),
     "unlearn:every_step": (Scheme.NONE, "sharper.unlearning:every_step"),
     "exact:fixed_order": (Scheme.FIXED, "paper.quadratic:fixed_order"),
     "exact:full_batch": (Scheme.FULL_BATCH, "paper.quadratic:full_batch"),

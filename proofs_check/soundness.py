@@ -167,7 +167,6 @@ def _draw(rng: random.Random, found: Statement) -> dict[str, Exact]:
         "window": lambda: rng.randint(1, min(steps, 200)),
         "share": lambda: between(1e-2, 0.99),
         "known": lambda: rng.randint(1, 2),
-        "lipschitz": lambda: 1 + rng.choice([Fraction(0), between(1e-12, 1e-6)]),
         "forgetting": lambda: count(1, 1e6),
         "epsilon": lambda: between(1e-9, slow.get("epsilon", 1e9)),
     }

@@ -21,9 +21,9 @@ from ..setting.gate import admit_positive
 from .candidates import check_scheme
 from .conversion import admit_delta, admit_epsilon
 from .run import ACTUAL, Covered, TrainingRun, admit_count, as_run, cover
-from .update import Unclipped, standing_statement
+from .update import WHAT_HELPS, Unclipped, standing_statement
 
-ONCE = {Asks.CONTRACTION: "unlearn:zero_out", Asks.CONVEX: "unlearn:convex", Asks.LIPSCHITZ: "unlearn:expanding"}
+ONCE = {Asks.CONTRACTION: "unlearn:zero_out", Asks.CONVEX: "unlearn:convex"}
 """What holds where an epoch uses a record at most once, by what is known of the update; the best first."""
 EVERY_STEP = "unlearn:every_step"
 """What holds whenever a record is used, for updates that contract; it counts on the noise of training."""
@@ -164,11 +164,9 @@ def _known(covered: Covered, scheme: Scheme) -> Asks:
         found = Asks.CONTRACTION
     elif "beta" in setting and Asks.CONVEX in provides:
         found = Asks.CONVEX
-    elif Asks.LIPSCHITZ in provides:
-        found = Asks.LIPSCHITZ
     else:
-        why = footing.lacks or "no Lipschitz constant of the update is known"
-        raise ArgumentError("loss", None, f"forgetting is accounted for by how updates spread: {why}", footing.helps)
+        why = footing.lacks or "updates are not known to bring runs together, nor to keep them as close as they are"
+        raise ArgumentError("loss", None, f"a record may stay in the model: {why}", footing.helps or WHAT_HELPS)
     if scheme is Scheme.POISSON:
         _check_large_batches(covered, found)
     return found

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from sympy import Expr, Ge, Integer, S
+from sympy import Expr, Integer, S
 
 from ..functions.geometric import GeometricSum
 from ..meaning import Neighbouring
@@ -43,8 +43,8 @@ from ..proof.facts.forgetting import (
     not_hidden,
 )
 from ..proof.kernel import Theorem, apply, assume, cancel, combine, cut, rewrite, substitute
-from ..proof.propositions import AtMost, Less, OnceAnEpoch, Proposition
-from ..proof.search import equal_bound, given, induct, power_below_one, short
+from ..proof.propositions import AtMost, OnceAnEpoch, Proposition
+from ..proof.search import induct, power_below_one, short
 from ..symbols import (
     K,
     N,
@@ -58,7 +58,6 @@ from ..symbols import (
     hidden,
     i,
     k,
-    lipschitz,
     noise_1,
     noise_2,
     noise_ratio,
@@ -72,7 +71,6 @@ from ..symbols import (
 )
 
 ONCE = Forgetting(OnceAnEpoch(N), NOISE, Neighbouring.ADD_REMOVE, K * N, noise_ratio * NOISE)
-EXPANDING = Ge(lipschitz, 1, evaluate=False)
 
 
 @dataclass(frozen=True)
@@ -123,36 +121,17 @@ class Course:
 
 
 @cache
-def expands() -> Theorem:
-    """0 < L − 1, in that case."""
-    return combine(S.Zero, lipschitz - 1, (S.One, assume(Less(S.One, lipschitz))))
-
-
-@cache
-def _power_above_one() -> Theorem:
-    """0 < L^N − 1."""
-    return combine(S.Zero, lipschitz**N - 1, (expands(), GeometricSum(lipschitz, N)), nonzero=[expands()])
-
-
-@cache
 def course(factor: Expr) -> Course:
     """The run that uses the record at most once an epoch, for updates that are Lipschitz with this factor."""
     known: tuple[Theorem, ...] = ()
     if factor == q:
         known = below_one(), power_below_one(q, N, below_one())
-    elif factor == lipschitz:
-        known = expands(), _power_above_one()
     return Course(ONCE, b, factor, rho0, known)
-
-
-def weight(factor: Expr, after_steps: Expr) -> Expr:
-    """How far one use of the record can have pushed the runs apart, at most so many steps into an epoch."""
-    return factor ** (after_steps - 1) if factor == lipschitz else S.One
 
 
 def trained_apart(factor: Expr, epochs: Expr = K) -> Expr:
     """How far apart the runs are after so many epochs, in units."""
-    return weight(factor, N) * GeometricSum(factor**N, epochs)
+    return GeometricSum(factor**N, epochs)
 
 
 def _counted(case: Proposition) -> Theorem:
@@ -180,37 +159,22 @@ def never_fewer() -> Theorem:
 
 
 @cache
-def at_least_one() -> Theorem:
-    """1 ≤ L^i."""
-
-    def claim(steps_: Expr) -> Proposition:
-        return AtMost(S.One, lipschitz**steps_)
-
-    def step(so_far: Theorem) -> Theorem:
-        return kernel.loosen(combine(S.One, lipschitz ** (i + 1), (lipschitz, so_far), (S.One, expands())))
-
-    return induct(i, 0, claim, combine(S.One, S.One), step)
-
-
-@cache
 def one_epoch(factor: Expr) -> Theorem:
     """Epoch k of training: what was there is carried on, and a use of the record pushes once."""
     here = course(factor)
 
     def away(steps_: Expr) -> Expr:
         so_far = uses(N * k + steps_) - uses(N * k)
-        return factor**steps_ * z + weight(factor, steps_) * so_far
+        return factor**steps_ * z + so_far
 
     def claim(steps_: Expr) -> Drift:
         return here.state(N * k + steps_, away(steps_), S.Zero)
 
-    def carried(found: Theorem, case: Proposition, pushed: int) -> Theorem:
-        """The room that is left: (1 − L)·uses if L < 1, and L^i − 1 for a use if L > 1."""
-        terms: list[tuple[kernel.Factor, ...]] = [(here.unit * weight(factor, i + 1), _counted(case))]
+    def carried(found: Theorem, case: Proposition) -> Theorem:
+        """The room that is left is (1 − L) times the uses so far."""
+        terms: list[tuple[kernel.Factor, ...]] = [(here.unit, _counted(case))]
         if factor == q:
             terms.append((here.unit, below_one(), never_fewer()))
-        if factor == lipschitz and pushed:
-            terms.append((here.unit, at_least_one()))
         target = claim(i + 1)
         now = found.proposition.distance  # type: ignore[attr-defined]
         room = combine(now, target.distance, *terms)
@@ -222,14 +186,14 @@ def one_epoch(factor: Expr) -> Theorem:
         unused = apply(not_counted, assume(missed), put={count: N, steps: N * k + i})
         put = {noise_1: NOISE, noise_2: noise_ratio * NOISE, count: K * N}
         same = here.maps(so_far, apply(apart_in_training, unused, put=put))
-        return kernel.each_case(either, carried(same, missed, 0), carried(here.used(so_far), hit, 1))
+        return kernel.each_case(either, carried(same, missed), carried(here.used(so_far), hit))
 
     base = here.told(assume(here.state(N * k, z, S.Zero)), claim(Integer(0)))
     found = substitute(induct(i, 0, claim, base, step), {i: N})
     once = apply(once_an_epoch, put={count: N, epoch: k})
-    target = here.state(N * (k + 1), factor**N * z + weight(factor, N), S.Zero)
+    target = here.state(N * (k + 1), factor**N * z + 1, S.Zero)
     found = here.told(found, here.state(N * (k + 1), away(N), S.Zero))
-    room = combine(found.proposition.distance, target.distance, (here.unit * weight(factor, N), once))  # type: ignore[attr-defined]
+    room = combine(found.proposition.distance, target.distance, (here.unit, once))  # type: ignore[attr-defined]
     return kernel.named(here.wider(found, target, kernel.loosen(room)), "an epoch pushes at most once")
 
 
@@ -314,13 +278,3 @@ def forgotten(factor: Expr) -> Theorem:
 def square(factor: Expr) -> Expr:
     """μ² after r further steps."""
     return 2 * rho0 * faded(factor, trained_apart(factor))
-
-
-def forgotten_expanding() -> Theorem:
-    """The same for a Lipschitz constant of at least 1: it is 1, or more."""
-    below, above = assume(AtMost(lipschitz, S.One)), assume(Less(S.One, lipschitz))
-    is_one = kernel.squeeze(below, given(EXPANDING))
-    as_one = cut(forgotten(S.One), rewrite(contracts(ONCE, lipschitz), is_one))
-    stays = equal_bound(as_one, square(lipschitz), by=[is_one])
-    grows = equal_bound(forgotten(lipschitz), square(lipschitz), *course(lipschitz).nonzero)
-    return kernel.cases(stays, cut(grows, above))

@@ -51,7 +51,6 @@ from ..symbols import (
     forgetting,
     hidden,
     i,
-    lipschitz,
     n,
     noise_1,
     noise_2,
@@ -62,7 +61,7 @@ from ..symbols import (
     z,
 )
 from .descent import away_in_descent, largest_rate, not_beyond
-from .forgetting import EXPANDING, ONCE, Course, fading, forgotten, forgotten_expanding, square
+from .forgetting import ONCE, Course, fading, forgotten, square
 from .gaussian import FULL_BATCH_SQUARE, SQUARE
 
 ALWAYS = Forgetting(EveryStep(), NOISE, Neighbouring.ADD_REMOVE, K, noise_ratio * NOISE)
@@ -140,8 +139,7 @@ def always_square() -> Expr:
 def _shown(factor: Expr) -> Expr:
     """μ² as it is printed."""
     apart_then = GeometricSum(factor**N, K) ** 2
-    powers = times(2, Plus(forgetting, N, -1)) if factor == lipschitz else times(2, forgetting)
-    left = K**2 if factor == 1 else Dot(factor**powers, apart_then)
+    left = K**2 if factor == 1 else Dot(factor ** times(2, forgetting), apart_then)
     return Dot(STEP_SQUARE, Over(left, Dot(noise_ratio, GeometricSum(factor**2, forgetting))))
 
 
@@ -188,29 +186,6 @@ def convex() -> Statement:
             lambda: cut(equal_bound(forgotten(S.One), square(S.One)), contraction(ONCE, Integer(0))),
         ),
         shown=_shown(S.One),
-        hypotheses=relations,
-        assumes=ASSUMES,
-    )
-
-
-@cache
-def expanding() -> Statement:
-    """`unlearn:expanding`."""
-    relations = (EPOCHS, EXPANDING)
-    return Statement(
-        label="unlearn:expanding",
-        title="Forgetting a record, updates that expand",
-        where=WHERE,
-        says="As unlearn:zero_out, for updates of which only a Lipschitz constant c ≥ 1 is known: what the record did "
-        "may grow, and more steps help only so far.",
-        bounds=SQUARE,
-        theorem=claimed(
-            Gaussian(From(ONCE, Integer(0), K * N + forgetting), square(lipschitz)),
-            relations,
-            (Lipschitz(ONCE, lipschitz), Apart(ONCE, eta * S_g / b)),
-            forgotten_expanding,
-        ),
-        shown=_shown(lipschitz),
         hypotheses=relations,
         assumes=ASSUMES,
     )
