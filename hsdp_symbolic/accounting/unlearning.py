@@ -30,7 +30,7 @@ EVERY_STEP = "unlearn:every_step"
 DIGITS = 7
 """Digits of a noise multiplier that is solved for."""
 MOST_STEPS = 10**12
-QUIETEST, LOUDEST = -9.0, 12.0
+QUIETEST, LOUDEST = -9, 12
 """Powers of ten between which a noise multiplier is looked for."""
 WHAT_IT_MEANS = (
     "released is the model after the further steps and none before it: if the trained model was released, no further "
@@ -283,16 +283,16 @@ def _least_noise(problem: _Problem, target: Fraction, steps: int) -> Fraction:
 
     def multiplier(index: int) -> Fraction:
         power, digits = divmod(index, 9 * scale)
-        return (scale + digits) * Fraction(10) ** (power + int(QUIETEST)) / scale
+        return Fraction((scale + digits) * Fraction(10) ** (power + QUIETEST) / scale)
 
     def enough(index: int) -> bool:
         ticker.say(f"noise multiplier {float(multiplier(index)):.7g}")
         return problem.epsilon(steps, multiplier(index))[0].upper() <= target
 
-    loudest = int(LOUDEST - QUIETEST) * 9 * scale
+    loudest = (LOUDEST - QUIETEST) * 9 * scale
     if not enough(loudest):
         raise ArgumentError(
-            "epsilon", float(target), f"no noise multiplier up to 1e{LOUDEST:.0f} reaches it", "give a larger epsilon"
+            "epsilon", float(target), f"no noise multiplier up to 1e{LOUDEST} reaches it", "give a larger epsilon"
         )
     found = _first(-1, loudest, enough)
     ticker.clear()
