@@ -32,7 +32,8 @@ bias = Symbol("bias", integer=True, nonnegative=True)
 classes = Symbol("classes", integer=True, positive=True)
 delta, epsilon = Symbol("delta", positive=True), Symbol("epsilon", nonnegative=True)
 T, window, known, degree = (Symbol(name, integer=True, positive=True) for name in ("T", "window", "known", "degree"))
-share = Symbol("share", positive=True)
+share, noise_ratio = (Symbol(name, positive=True) for name in ("share", "noise_ratio"))
+forgetting = Symbol("forgetting", integer=True, positive=True)
 t, R, dR, u = (Symbol(name, nonnegative=True) for name in ("t", "R", "dR", "u"))
 
 # Abbreviations, kept atomic in derivations and replaced last: with 1 − ηλ written out, solutions of the
@@ -97,6 +98,8 @@ TEX: dict[Symbol, str] = {
                 share,
                 known,
                 degree,
+                forgetting,
+                noise_ratio,
             ),
         )
     },

@@ -168,6 +168,7 @@ def _draw(rng: random.Random, found: Statement) -> dict[str, Exact]:
         "window": lambda: rng.randint(1, min(steps, 200)),
         "share": lambda: between(1e-2, 0.99),
         "known": lambda: rng.randint(1, 2),
+        "forgetting": lambda: count(1, 1e6),
         "epsilon": lambda: between(1e-9, slow.get("epsilon", 1e9)),
     }
     case = {name: drawn[name]() if name in drawn else between(1e-9, 1e9) for name in found.needs}

@@ -238,6 +238,25 @@ def gaussian_expanding(v: dict[str, Any]) -> mpmath.mpf:
     return 2 * step_cost({**v, "alpha": 1}) * ((v["K"] - 1) * share(number) + share(number - v["j0"]))
 
 
+def forgotten(v: dict[str, Any]) -> mpmath.mpf:
+    """μ²: the distance the record's K uses left, at most, each at the end of an epoch, over the noise of r steps."""
+    q, r, number = contraction(v), v["forgetting"], v["n"] // v["b"]
+    left = q**r * (1 - q ** (number * v["K"])) / (1 - q**number)
+    return gaussian(v, step_cost(v)) * left**2 * (1 - q**2) / (1 - q ** (2 * r)) / to_mpf(v["noise_ratio"])
+
+
+def forgotten_convex(v: dict[str, Any]) -> mpmath.mpf:
+    return gaussian(v, step_cost(v)) * v["K"] ** 2 / (v["forgetting"] * to_mpf(v["noise_ratio"]))
+
+
+def forgotten_descent(v: dict[str, Any]) -> mpmath.mpf:
+    """The squared distance of the means over the variance, after K steps with the record and r without."""
+    q, r, K = contraction(v), v["forgetting"], v["K"]
+    left = q**r * (1 - q**K) / (1 - q)
+    spread = to_mpf(v["noise_ratio"]) * (1 - q ** (2 * r)) + q ** (2 * r) * (1 - q ** (2 * K))
+    return gaussian(v, step_cost(v, "n")) * left**2 * (1 - q**2) / spread
+
+
 THEOREMS = {
     "thm:strconvexsmooth": strongly_convex,
     "thm:convexsmooth": convex,
@@ -253,6 +272,9 @@ THEOREMS = {
     "gdp:cyclic": gaussian_cyclic,
     "gdp:gd": gaussian_descent,
     "gdp:exact:fixed_order": gaussian_law,
+    "unlearn:zero_out": forgotten,
+    "unlearn:convex": forgotten_convex,
+    "unlearn:every_step": forgotten_descent,
 }
 """Closed forms, which are good to the ends of the domain."""
 
@@ -292,12 +314,14 @@ def draw(
         "S_g": Fraction(repr(log_uniform(1e-3, 1e3))),
         "alpha": Fraction(repr(1 + log_uniform(1e-6, order - 1))) if rng.random() < 0.7 else rng.randint(2, int(order)),
         "j0": rng.choice([0, number - 1, rng.randrange(number), max(0, number - int(log_uniform(1, 1e3)))]),
+        "forgetting": rng.choice([1, int(log_uniform(1, 1e6))]),
+        "noise_ratio": Fraction(repr(log_uniform(1e-3, 1e3))),
     }
 
 
 def split(v: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The parameters of the run, and the arguments α and j0."""
-    arguments = {name: v[name] for name in ("alpha", "j0")}
+    """The parameters of the run, and the other letters."""
+    arguments = {name: v[name] for name in ("alpha", "j0", "forgetting", "noise_ratio")}
     return {name: value for name, value in v.items() if name not in arguments}, arguments
 
 

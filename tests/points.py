@@ -25,6 +25,8 @@ def draw_point(rng, *, batches=2000, smallest_step=1e-7, epochs=1e9):
         "beta": strength * Fraction(21, 20),
         "S_g": sensitivity,
         "lipschitz": 1 + rng.choice([Fraction(0), between(1e-9, 1)]),
+        "forgetting": int(between(1, 1e4)),
+        "noise_ratio": between(0.1, 10),
         "alpha": order,
         "j0": rng.randrange(number - 1),
         "sigma2": step / strength * sensitivity**2 / (4 * cost * b**2),

@@ -9,6 +9,7 @@
 """
 
 from .accountant import DoesNotCompose, HiddenStateAccountant
+from .advice import Advice, advise
 from .bounds_over_epochs import Comparison, Crossover, compare
 from .calibrate import Calibration, Unreachable, calibrate
 from .conversion import delta_at, epsilon_at
@@ -17,9 +18,11 @@ from .library import training_run
 from .losses import convex, huber, logistic, scalar, smooth, smoothed_hinge, softmax, squared
 from .run import Leftover, TrainingRun
 from .several import Part, Total, delta_of_all, epsilon_of_all
+from .unlearning import Unlearning, unlearning
 from .update import vouched
 
 __all__ = [
+    "Advice",
     "Calibration",
     "Comparison",
     "Considered",
@@ -32,7 +35,9 @@ __all__ = [
     "Part",
     "Total",
     "TrainingRun",
+    "Unlearning",
     "Unreachable",
+    "advise",
     "calibrate",
     "compare",
     "convex",
@@ -50,5 +55,6 @@ __all__ = [
     "softmax",
     "squared",
     "training_run",
+    "unlearning",
     "vouched",
 ]

@@ -32,6 +32,11 @@ COMMANDS = {
         "the smallest noise (or smallest lam, or largest K or batch size) that meets epsilon at delta",
     ),
     "compare": ("accounting", "a table of all bounds for a run, over the number of epochs"),
+    "advise": ("advice", "what a training run would cost with one thing changed, and the change that helps most"),
+    "unlearn": (
+        "unlearning",
+        "how many further steps, or how much noise, until forgetting a record is close to never having had it",
+    ),
     "schemes": (
         "schemes",
         "a table of the certified epsilon of a run under every way of making batches, beside a lower bound",

@@ -63,7 +63,7 @@ EXAMPLE_CLIPPED = (
 
 
 def register(command: Command) -> None:
-    epsilon = _add(command, "epsilon", _epsilon, "delta")
+    epsilon = add_options(command, "epsilon", _epsilon, "delta")
     epsilon.epilog = (
         f"examples: hsdp epsilon --scheme shuffle {EXAMPLE_RUN} --delta 1e-5; "
         f"hsdp epsilon --scheme reshuffle {EXAMPLE_CLIPPED} --delta 1e-5"
@@ -79,10 +79,15 @@ def register(command: Command) -> None:
         action="store_true",
         help="also print a certified minimum: the bound used gives no less at any order",
     )
-    delta = _add(command, "delta", _delta, "epsilon")
+    epsilon.add_argument(
+        "--advise",
+        action="store_true",
+        help="also say which one change helps most (seconds to minutes; hsdp advise tells more)",
+    )
+    delta = add_options(command, "delta", _delta, "epsilon")
     delta.epilog = f"example: hsdp delta --scheme shuffle {EXAMPLE_RUN} --epsilon 1"
 
-    calibrate = _add(command, "calibrate", _calibrate, "delta", "epsilon")
+    calibrate = add_options(command, "calibrate", _calibrate, "delta", "epsilon")
     calibrate.epilog = (
         "example: hsdp calibrate --scheme poisson --epsilon 1 --delta 1e-5 --sample-rate 0.01 --steps 1000"
     )
@@ -91,7 +96,7 @@ def register(command: Command) -> None:
         metavar="NAME",
         help="what to find: noise_multiplier (default), sigma (default with the paper's letters), K, b or lam",
     )
-    compare = _add(command, "compare", _compare, "delta")
+    compare = add_options(command, "compare", _compare, "delta")
     compare.epilog = f"example: hsdp compare --scheme fixed {EXAMPLE_RUN} --delta 1e-5"
     compare.add_argument(
         "--at", metavar="K,K,…", help="numbers of epochs to compare at (default: about a dozen up to K)"
@@ -99,7 +104,7 @@ def register(command: Command) -> None:
     compare.add_argument("--plot", metavar="FILE", help="also draw the curves into FILE (.pdf, .png or .svg)")
 
 
-def _add(command: Command, name: str, run: Any, *wanted: str) -> argparse.ArgumentParser:
+def add_options(command: Command, name: str, run: Any, *wanted: str) -> argparse.ArgumentParser:
     sub = command(name, run)
     meanings = {
         "delta": "probability with which epsilon may be exceeded, e.g. 1e-5",
@@ -141,7 +146,7 @@ def _add(command: Command, name: str, run: Any, *wanted: str) -> argparse.Argume
     return sub
 
 
-def _given(arguments: argparse.Namespace) -> dict[str, Any]:
+def options_given(arguments: argparse.Namespace) -> dict[str, Any]:
     """The options given: on the command line or, where it is silent, in the file."""
     names = (*RUN_OPTIONS, *LIBRARY, *OPTIONS)
     found = _read(arguments.file, names) if arguments.file else {}
@@ -171,7 +176,7 @@ def _read(path: str, names: tuple[str, ...]) -> dict[str, Any]:
     return found
 
 
-def _wanted(given: dict[str, Any], *names: str) -> dict[str, Any]:
+def options_wanted(given: dict[str, Any], *names: str) -> dict[str, Any]:
     """The options every guarantee needs; one that is missing is an error."""
     for name in names:
         if given.get(name) is None:
@@ -223,7 +228,7 @@ def _keywords(given: dict[str, Any], library: dict[str, Any]) -> dict[str, Any]:
     return library
 
 
-def _run(given: dict[str, Any]) -> TrainingRun:
+def run_described(given: dict[str, Any]) -> TrainingRun:
     from ..accounting import TrainingRun, training_run
     from ..setting import Setting
 
@@ -240,18 +245,23 @@ def _run(given: dict[str, Any]) -> TrainingRun:
 def _epsilon(arguments: argparse.Namespace) -> int:
     from ..accounting import epsilon
 
-    given = _given(arguments)
-    wanted = _wanted(given, "delta", "scheme")
-    found = epsilon(_run(given), **wanted, conversion=arguments.conversion, certify_minimum=arguments.certify_minimum)
+    given = options_given(arguments)
+    wanted = options_wanted(given, "delta", "scheme")
+    run = run_described(given)
+    found = epsilon(run, **wanted, conversion=arguments.conversion, certify_minimum=arguments.certify_minimum)
     _print(arguments, found)
+    if arguments.advise and not arguments.json:
+        from ..accounting import advise
+
+        print(f"  advice        {advise(run, **{key: value for key, value in wanted.items() if key != 'orders'})}")
     return 0
 
 
 def _delta(arguments: argparse.Namespace) -> int:
     from ..accounting import delta
 
-    given = _given(arguments)
-    _print(arguments, delta(_run(given), **_wanted(given, "epsilon", "scheme")))
+    given = options_given(arguments)
+    _print(arguments, delta(run_described(given), **options_wanted(given, "epsilon", "scheme")))
     return 0
 
 
@@ -259,8 +269,8 @@ def _calibrate(arguments: argparse.Namespace) -> int:
     from ..accounting import TrainingRun, calibrate
     from ..setting import Setting
 
-    given = _given(arguments)
-    wanted = _wanted(given, "epsilon", "delta", "scheme")
+    given = options_given(arguments)
+    wanted = options_wanted(given, "epsilon", "delta", "scheme")
     wanted["target_epsilon"] = wanted.pop("epsilon")
     letters, library = _split(given)
     solve_for = arguments.solve_for or ("sigma" if letters else "noise_multiplier")
@@ -300,8 +310,8 @@ def _written(value: Fraction) -> float:
 def _compare(arguments: argparse.Namespace) -> int:
     from ..accounting import compare
 
-    given = _given(arguments)
-    wanted = _wanted(given, "delta", "scheme")
+    given = options_given(arguments)
+    wanted = options_wanted(given, "delta", "scheme")
     epochs = None
     if arguments.at is not None:
         parts = [part.strip() for part in arguments.at.split(",")]
@@ -312,7 +322,7 @@ def _compare(arguments: argparse.Namespace) -> int:
 
         check_format(arguments.plot)
         require_writable(arguments.plot)
-    found = compare(_run(given), **wanted, epochs=epochs)
+    found = compare(run_described(given), **wanted, epochs=epochs)
     if arguments.plot:
         from ..files import write_atomically
         from ..plots.bounds_over_epochs import check_format, draw_bounds

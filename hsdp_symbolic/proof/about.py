@@ -12,6 +12,7 @@ from ..display import undisplay
 from ..functions.interface import BoundFunction
 from ..meaning import OF_A_RUN, Asks, Quantity, Released, Scheme, Sensitivity, Terms
 from .facts import all_facts
+from .facts.forgetting import Forgetting
 from .kernel import (
     Refused,
     Theorem,
@@ -114,7 +115,9 @@ def mixture_in(proposition: Proposition) -> Quantity | None:
 def scheme_in(proposition: Proposition) -> Scheme:
     """How the batches of the run that a proposition is about are made; empty if it is about none, or about any."""
     run = descent_of(proposition)
-    return run.batches.scheme if run is not None and isinstance(run.batches, Batches) else Scheme.NONE
+    if run is None or isinstance(run, Forgetting) or not isinstance(run.batches, Batches):
+        return Scheme.NONE  # a run that goes on without the record is no run of its scheme
+    return run.batches.scheme
 
 
 def terms_of(theorem: Theorem) -> Terms | None:

@@ -86,6 +86,8 @@ ARGUMENTS = (
     _whole("known", "m", "number of last epochs in which the record's place is averaged over, or kept secret", 1),
     _whole("degree", r"d", "a whole order of the Rényi divergence, less 1", 1),
     _whole("split", "m", "number of updates after which every epoch is split in two", 1),
+    _whole("forgetting", "r", "number of steps after training that leave the record out", 1),
+    Letter("noise_ratio", "w", "variance of the noise in the steps after training, over that in training"),
     _whole("hit", r"\mathrm{hit}", "1 if the batch holds the differing record, else 0", 0, 1),
 )
 """What a statement may ask for besides the run."""

@@ -62,28 +62,28 @@ def _units() -> Units:
     return Units(FULL_BATCH, n, q, rho_n, (below_one(),))
 
 
-def _away(steps: Expr) -> Expr:
+def away_in_descent(steps: Expr) -> Expr:
     """How far away the copy is after so many steps, the shift of step i being r·q^(−i)."""
     return GeometricSum(q, steps) - a_t * q ** (steps - 1) * GeometricSum(q**-2, steps)
 
 
-def _largest_rate(steps: Expr) -> Expr:
+def largest_rate(steps: Expr) -> Expr:
     """The rate at which nothing is left after so many steps."""
     return q ** (steps - 1) * (1 + q) / (1 + q**steps)
 
 
 @cache
-def _not_beyond() -> Theorem:
+def not_beyond() -> Theorem:
     """0 ≤ distance after i ≤ K steps: the largest rate falls with the number of steps."""
     falls = combine(
-        _largest_rate(i + split),
-        _largest_rate(i),
-        (_largest_rate(i) / (1 + q ** (i + split)), below_one(), GeometricSum(q, split)),
+        largest_rate(i + split),
+        largest_rate(i),
+        (largest_rate(i) / (1 + q ** (i + split)), below_one(), GeometricSum(q, split)),
     )
     more = combine(S.Zero, K - i, (S.One, assume(AtMost(i, K))))
-    slow = chain(assume(AtMost(a_t, _largest_rate(K))), substitute(falls, {split: K - i}, more))
+    slow = chain(assume(AtMost(a_t, largest_rate(K))), substitute(falls, {split: K - i}, more))
     scale = q ** (i - 1) * GeometricSum(q**-2, i)
-    return combine(S.Zero, _away(i), (scale, slow), nonzero=[below_one()])
+    return combine(S.Zero, away_in_descent(i), (scale, slow), nonzero=[below_one()])
 
 
 @cache
@@ -92,10 +92,10 @@ def steered() -> Theorem:
     here = _units()
 
     def claim(steps: Expr) -> Drift:
-        return here.state(steps, _away(steps), a_t**2 * GeometricSum(q**-2, steps))
+        return here.state(steps, away_in_descent(steps), a_t**2 * GeometricSum(q**-2, steps))
 
     def step(so_far: Theorem) -> Theorem:
-        left = cut(substitute(_not_beyond(), {i: i + 1}), assume(AtMost(i + 1, K)))
+        left = cut(substitute(not_beyond(), {i: i + 1}), assume(AtMost(i + 1, K)))
         return here.hiding(here.used(so_far), a_t * q**-i, claim(i + 1), left)
 
     return kernel.named(induct(i, 0, claim, here.started(), step, upper=K), "i steps, each hiding its share")
@@ -104,7 +104,7 @@ def steered() -> Theorem:
 @cache
 def _met() -> Theorem:
     """After K steps, at the largest rate, the copy has met the first run."""
-    rate = _largest_rate(K)
+    rate = largest_rate(K)
     found = substitute(steered(), {i: K, a_t: rate})
     found = cut(found, combine(K, K), combine(rate, rate))
     return rewrite(found, cancel(found.proposition.distance, S.Zero, below_one()))  # type: ignore[attr-defined]

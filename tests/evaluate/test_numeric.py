@@ -15,6 +15,7 @@ from hsdp_symbolic.errors import ArgumentError, HypothesisError, OutsideDoubleRa
 from tests import oracle
 
 SMALLEST_NORMAL = 2.3e-308
+AFTER_TRAINING = {"forgetting": 7, "noise_ratio": "1.5"}
 
 
 @pytest.mark.parametrize("label", oracle.THEOREMS)
@@ -41,10 +42,18 @@ def test_arrays_agree_with_sixty_digits(label, step, number):
     alpha = 1 + 10 ** rng.uniform(-6, 4, 200)
     K = np.floor(10 ** rng.uniform(0, 9, 200)).astype(int)
     j0 = number - np.minimum(number, np.floor(10 ** rng.uniform(0, 6, 200))).astype(int)
-    values = statement(label).numeric(run, alpha=alpha, K=K, j0=j0)
+    values = statement(label).numeric(run, alpha=alpha, K=K, j0=j0, **AFTER_TRAINING)
     with mpmath.workdps(200):
         for position, value in enumerate(values):
-            case = {"n": number, "b": 1, "eta": step, "lam": 1, "beta": 1, "sigma": "0.7", "S_g": "1.3"}
+            case = {
+                "n": number,
+                "b": 1,
+                "eta": step,
+                "lam": 1,
+                "beta": 1,
+                "sigma": "0.7",
+                "S_g": "1.3",
+            } | AFTER_TRAINING
             case |= {"alpha": Fraction(alpha[position]), "K": int(K[position]), "j0": int(j0[position])}
             truth = oracle.THEOREMS[label](case)
             error = abs(value - truth)
@@ -80,6 +89,7 @@ def test_every_statement_has_a_numeric_view(figure_run, label):
     extra |= {"R1": 1, "R2": 2, "w1": "0.3", "sigma_mul": 2, "classes": 2, "eps_norm": 0, "removed": 2, "split": 7}
     extra |= {"kappa": "0.25", "bias": 1}
     extra |= {"delta": "1e-5", "epsilon": "0.1", "T": 30, "window": 10, "share": "0.5", "known": 1}
+    extra |= AFTER_TRAINING
     extra = {name: value for name, value in extra.items() if name in found.needs}
     value = found.numeric(figure_run, **extra)
     assert isinstance(value, float)

@@ -62,6 +62,8 @@ NAMES = {
     "a": "removed",
     r"\nu": "window",
     "g": "share",
+    "r": "forgetting",
+    "w": "noise_ratio",
     **{letter: letter for letter in ("n", "b", "K", "T", "j", "k", "t", "c", "L", "u")},
 }
 """How the paper writes its letters, the longer names first where one begins another."""

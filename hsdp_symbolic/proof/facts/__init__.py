@@ -19,6 +19,7 @@ PARTS = (
     "gaussian_laws",
     "conversion",
     "drift",
+    "forgetting",
     "profiles",
     "reshuffled",
     "secret",
