@@ -53,6 +53,7 @@ def settings_of(found, seed):
                 "split": batches,
                 "K": epochs,
                 "k": rng.randrange(epochs),
+                "forgetting": rng.randint(1, 9),
             }
             case |= {name: value for name, value in counts.items() if name in case}
         if "alpha" in case and (found.label == "mironov2019" or rng.random() < 0.5):
