@@ -27,7 +27,6 @@ PLACES: dict[str, tuple[Scheme, str]] = {
     "clip:scalar": (Scheme.NONE, "sharper.clipping:scalar_output"),
     "clip:convex": (Scheme.NONE, "sharper.clipped_updates:convex"),
     "clip:convex:attained": (Scheme.NONE, "sharper.clipped_updates:convex_attained"),
-    "clip:convex:long": (Scheme.NONE, "sharper.clipped_updates:convex_long"),
     "clip:softmax": (Scheme.NONE, "sharper.clipped_softmax:softmax"),
     "clip:smooth": (Scheme.NONE, "sharper.clipped_updates:smooth"),
     "cor:logistic": (Scheme.SHUFFLE, "paper.logistic:corollary"),

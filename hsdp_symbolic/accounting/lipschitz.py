@@ -14,7 +14,7 @@ from ..evaluate.enclosure import Enclosure
 from ..setting import Setting
 from .update import ONLY_COMPOSITION, ONLY_CONTRACTION, ONLY_LIPSCHITZ, Footing, SourcedConstant, standing_statement
 
-OF_CONVEX = ("clip:convex", "clip:convex:long")
+OF_CONVEX = ("clip:convex", "clip:smooth")
 OF_SMOOTH = ("clip:smooth",)
 OF_SOFTMAX = "clip:softmax"
 DIGITS = 12

@@ -153,6 +153,28 @@ class _Power(_Plan):
 
 
 @dataclass(frozen=True)
+class _Root(_Plan):
+    """base^(halves/2), its ends rounded outwards."""
+
+    base: _Plan
+    halves: int
+
+    def bounds(self, box: Box, engine: Engine) -> Bounds:
+        low, high = self.base.bounds(box, engine)
+        if low < 0:
+            raise Unbounded
+        below = Fraction(math.isqrt((low * 4**_ROOT_BITS) // 1), 2**_ROOT_BITS)
+        above = Fraction(math.isqrt(-((-high * 4**_ROOT_BITS) // 1)) + 1, 2**_ROOT_BITS)
+        if self.halves < 0 and below == 0:
+            raise Unbounded
+        first, last = sorted((below**self.halves, above**self.halves))
+        return first, last
+
+
+_ROOT_BITS = 200
+
+
+@dataclass(frozen=True)
 class _Cases(_Plan):
     """`then` where left = right, `otherwise` elsewhere."""
 
@@ -271,6 +293,8 @@ def _split(expr: Expr, names: frozenset[str], atoms: frozenset[Symbol], mixed: f
             return _Product(plans(expr.args))
         case Pow() if expr.exp.is_Integer:
             return _Power(_plan(expr.base, names, atoms), int(expr.exp))
+        case Pow() if (2 * expr.exp).is_Integer:
+            return _Root(_plan(expr.base, names, atoms), int(2 * expr.exp))
         case BoundFunction() if (letter := _monotone_either_way(expr, mixed, atoms)) is not None:
             return _EitherEnd(letter.name, _plan(expr, names - {letter.name}, atoms))
     raise UnsupportedNode(f"no rule bounds {expr} over a range of {', '.join(sorted(names))}; narrow it to one value")

@@ -67,11 +67,8 @@ EXPANDS = kept / sqrt(1 - eta * beta0 / (4 * kept))
 SHORT_CONSTANT = EXPANDS.subs(kept, KEPT)
 SHORT = eta * (beta0 + 3 * lam0) <= 3
 """The step is short enough for clipping to do its worst inside the plane of the gradient and its change."""
-LONG = eta * (beta0 + 3 * lam0) >= 3
-LONG_CONSTANT = eta * beta0 - KEPT
 NOT_PAST_ZERO = eta * lam0 <= 1
 ANY_CONSTANT = KEPT + eta * beta0
-HALF = Rational(1, 2)
 _LETTERS = {clip_1: C, decay_1: lam0}
 _PRODUCTS = (X, grad_move, grad_change, cut_grad, P, G)
 ASSUMES = (
@@ -177,24 +174,6 @@ def positive_constant() -> Theorem:
     return substitute(found, {root: right_of(inside), kept: KEPT}, inside, keeps_some())
 
 
-@cache
-def long_steps() -> Theorem:
-    """A long step on a batch is Lipschitz with ηβ₀ − (1 − ηλ₀)."""
-    constant = LONG_CONSTANT
-    convex, firm = apply(cocoercive, _points(CONVEX)), _firm(CONVEX)
-    more = combine(S.Zero, constant, (Rational(1, 3), given(LONG)), (2 * eta * beta0 / 3,))
-    beyond = combine(S.Zero, eta * beta0 - 3 * KEPT, (S.One, given(LONG)))
-    moved = combine(
-        moved_apart(KEPT),
-        constant**2 * X,
-        (2 * eta / beta0, more, convex),
-        (2 * eta / beta0, more, firm),
-        (2 * eta / beta0, more, _square(CONVEX, -beta0 / 2, S.One, -HALF)),
-        (eta / (2 * beta0), beyond, _square(CONVEX, -beta0, S.Zero, S.One)),
-    )
-    return _on_batches(CONVEX, constant, moved, more)
-
-
 _SIDES = [(each.left, each.right) for each in one_sided_derivative.premises if isinstance(each, Equal | AtMost | Less)]
 
 
@@ -286,7 +265,6 @@ def _statement(
 _HYPOTHESES = {
     "clip:convex": (SHORT,),
     "clip:convex:attained": (SHORT,),
-    "clip:convex:long": (LONG,),
     "clip:smooth": (NOT_PAST_ZERO,),
 }
 
@@ -327,18 +305,6 @@ def convex_attained() -> Statement:
         shown_with(beta0),
         printed_with=divisors_positive,
         uses=("clip:convex",),
-    )
-
-
-@cache
-def convex_long() -> Statement:
-    """`clip:convex:long`."""
-    return _statement(
-        "clip:convex:long",
-        "Clipped gradients of convex losses: how far a long step expands",
-        "As clip:convex, for steps too long for it.",
-        claimed(BatchMaps(CONVEX, eta, LONG_CONSTANT), (LONG,), (), long_steps),
-        Plus(times(eta, beta0), times(eta, lam0), -1),
     )
 
 

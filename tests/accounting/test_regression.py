@@ -161,7 +161,6 @@ class TestContraction:
         decay, found = setting["lam"], []
         for label, letters in (
             ("clip:convex", {"beta0": (Fraction(L) ** 2 + 1) / 2}),
-            ("clip:convex:long", {"beta0": (Fraction(L) ** 2 + 1) / 2}),
             ("clip:softmax", {"L": float(L)}),
         ):
             with suppress(HypothesisError):

@@ -56,6 +56,8 @@ NAMES = {
     r"\varepsilon_{norm}": "eps_norm",
     r"\kappa": "kappa",
     r"\mathrm{bias}": "bias",
+    r"\beta_0": "beta0",
+    r"\lambda_0": "lam0",
     r"p_1": "w1",
     r"\delta": "delta",
     "m": "split",
