@@ -154,7 +154,7 @@ class TestWhatIsProved:
 
     def test_no_contraction_is_vouched_for(self):
         run = training_run(**DIGITS, loss=vouched(lipschitz="1.01"))
-        found = epsilon(run, delta="1e-5", scheme="shuffle")
+        found = epsilon(run, delta="1e-5", scheme="without_replacement")
         assert not found.hidden_state
         assert "101/100" in found.note
 
@@ -247,7 +247,8 @@ class TestOneGate:
 
     def test_forgotten_weight_decay_is_asked_for_by_its_name(self):
         told = {name: value for name, value in DIGITS.items() if name != "weight_decay"}
-        note = epsilon(training_run(**told, loss=logistic(feature_norm=1)), delta="1e-5", scheme="reshuffle").note
+        run = training_run(**told, loss=logistic(feature_norm=1))
+        note = epsilon(run, delta="1e-5", scheme="without_replacement").note
         assert "weight_decay" in note
         assert "lam" not in note
 
@@ -479,7 +480,7 @@ class TestReasons:
         ("options", "reason"),
         [
             ("--scheme fixed --n 50 --b 2 --K 40 --eta 0.02 --lam 1 --sigma 2 --S_g 4", "beta"),
-            ("--scheme reshuffle --n 50 --b 2 --K 40 --eta 0.02 --beta 4 --sigma 2 --S_g 4", "lam"),
+            ("--scheme without_replacement --n 50 --b 2 --K 40 --eta 0.02 --beta 4 --sigma 2 --S_g 4", "lam"),
             ("--scheme fixed --n 50 --b 2 --K 40 --eta 0.9 --lam 1 --beta 4 --sigma 2 --S_g 4", "eta"),
             ("--scheme shuffle --noise-multiplier 8 --n 50 --batch-size 2 --epochs 4 --max-grad-norm 1", "clipped"),
             ("--scheme poisson --noise-multiplier 8 --sample-rate 0.01 --steps 10", "clipped"),

@@ -145,7 +145,7 @@ def test_no_lemma_and_no_law_is_taken_for_a_bound_of_a_run():
 
 @pytest.mark.parametrize("n", [50, 51, 7, 4])
 def test_the_worst_batch_is_the_worst(figure_run, n):
-    run = figure_run.replace(n=n)
+    run = figure_run.replace(n=n, lipschitz="1.1")
     for found in statements_of("fixed"):
         if "j0" in found.needs:
             places = _places(found, run, None)
