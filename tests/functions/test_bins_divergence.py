@@ -49,13 +49,9 @@ def test_moments_are_means_over_the_places_of_all_copies(bins, engine):
     reached = sum(q ** (2 * i) for i in range(bins.window))
     made = ENGINES[engine](96)
     with made.working():
-        (low, high), (added_low, added_high) = (
-            [moments(made, bins, order, AWAY, above=above) for above in (False, True)]
-            for moments in (
-                removed_moments,
-                lambda e, b, o, z, *, above: added_moments(e, b, Fraction(o), z, above=above),
-            )
-        )
+        low, high = (removed_moments(made, bins, order, AWAY, above=above) for above in (False, True))
+        whole = Fraction(order)
+        added_low, added_high = (added_moments(made, bins, whole, AWAY, above=above) for above in (False, True))
     for row, z in enumerate(AWAY):
         shifts = [z * q**steps * q**i / reached if i < bins.window else 0.0 for i in range(steps)]
         squares = sum(a * a for a in shifts)
