@@ -206,6 +206,9 @@ _SLOW: dict[str, dict[str, float]] = {
     "secret:without_replacement": {"steps": 30, "order": 20, "cost": 10},
     "secret:poisson": {"steps": 30, "order": 20, "cost": 10},
     "seen:without_replacement": {"order": 20, "cost": 10},
+    "profile:balls_in_bins": {"batches": 30, "epochs": 20, "cost": 1, "epsilon": 0.3},
+    "secret:balls_in_bins": {"batches": 30, "epochs": 20, "order": 20, "cost": 10},
+    "composition:balls_in_bins": {"batches": 30, "order": 20, "cost": 10},
     "seen:poisson_replace": {"order": 20, "cost": 10},
 }
 """Limits for statements that mpmath sums or iterates term by term, or that are known on a grid.

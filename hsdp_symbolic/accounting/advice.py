@@ -192,6 +192,7 @@ _IN_WORDS = {
     Scheme.WITHOUT_REPLACEMENT: "drawn without replacement at every step",
     Scheme.FULL_BATCH: "full batches",
     Scheme.POISSON: "Poisson sampling",
+    Scheme.BALLS_IN_BINS: "every record in a batch of its own choice each epoch (balls in bins)",
 }
 
 

@@ -66,7 +66,13 @@ def test_the_smallest_of_all_applicable_bounds_is_chosen(figure_run, scheme):
     assert {entry.label for entry in found.considered} == {s.label for s, _ in covering(scheme, relation)}
     values = [entry.value for entry in found.considered if entry.value is not None]
     assert found.epsilon == min(values)
-    assert found.bound in (f"profile:{scheme}", "gdp:cyclic", "gdp:gd", f"profile:composition:{scheme}", f"composition:{scheme}")
+    assert found.bound in (
+        f"profile:{scheme}",
+        "gdp:cyclic",
+        "gdp:gd",
+        f"profile:composition:{scheme}",
+        f"composition:{scheme}",
+    )
     width = 1e-3 if on_a_grid(found) else 1e-11
     assert found.lower <= found.epsilon <= found.lower * (1 + width)
     assert all(entry.reason for entry in found.considered)

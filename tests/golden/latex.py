@@ -17,7 +17,7 @@ HERE = Path(__file__).parent
 STATEMENTS = HERE / "statements.json"
 FIGURE = Setting(n=50, b=2, K=40, eta="0.02", lam=1, beta=4, sigma=2, S_g=4)
 CHOICES = {"alpha": 15, "j0": 24, "j": 3, "k": 2, "t": "1/100", "c": "1/3", "sigma_mul": "7/2", "classes": 2}
-CHOICES |= {"T": 12, "window": 10, "share": "1/2", "known": 2, "epsilon": "1/20", "forgetting": 25}
+CHOICES |= {"T": 12, "window": 10, "share": "1/2", "known": 2, "degree": 5, "epsilon": "1/20", "forgetting": 25}
 """What the figures say of the letters besides the run, and a choice where they say nothing; 1 for any other letter."""
 DERIVED_IN_MARKDOWN = ("thm:GD_baseline", "thm:convexsmooth", "lem:post_proc")
 
