@@ -132,6 +132,8 @@ class Asks(StrEnum):
 
     That is so where every record's loss is convex and smooth and λ comes from a regulariser of its own.
     """
+    LIPSCHITZ = auto()
+    """The update is c-Lipschitz, and nothing else: c may be 1 or more, so that nothing need contract."""
     STRONGLY_CONVEX = auto()
     CONVEX = auto()
     SOFTMAX = auto()
@@ -146,6 +148,8 @@ class Asks(StrEnum):
         if self is Asks.SIZED_CONTRACTION:
             kind = "every record's loss is convex and (β − λ)-smooth, and a regulariser adds λθ to every step"
             return f"{kind}; {bounded}"
+        if self is Asks.LIPSCHITZ:
+            return f"the update is c-Lipschitz, whatever the losses are; {bounded}"
         kind = "convex" if self is Asks.CONVEX else "λ-strongly convex"
         return f"the loss of every record is β-smooth and {kind}; {bounded}"
 

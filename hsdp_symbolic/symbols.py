@@ -16,7 +16,9 @@ from .setting.letters import LETTERS
 
 # The run.
 n, b, K = (Symbol(name, integer=True, positive=True) for name in ("n", "b", "K"))
-eta, lam, beta, sigma, S_g = (Symbol(name, positive=True) for name in ("eta", "lam", "beta", "sigma", "S_g"))
+eta, lam, beta, sigma, S_g, lipschitz = (
+    Symbol(name, positive=True) for name in ("eta", "lam", "beta", "sigma", "S_g", "lipschitz")
+)
 
 # What a statement asks for besides the run.
 alpha, c, L = (Symbol(name, positive=True) for name in ("alpha", "c", "L"))
@@ -73,7 +75,7 @@ TEX: dict[Symbol, str] = {
     **{
         symbol: LETTERS[symbol.name].tex
         for symbol in (
-            *(n, b, K, eta, lam, beta, sigma, S_g, alpha, c, L, j0, j, k, hit, t, R, dR, u),
+            *(n, b, K, eta, lam, beta, sigma, S_g, lipschitz, alpha, c, L, j0, j, k, hit, t, R, dR, u),
             *(
                 sigma_mul,
                 R1,

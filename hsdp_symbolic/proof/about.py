@@ -130,7 +130,7 @@ def terms_of(theorem: Theorem) -> Terms | None:
 def _asks(hypotheses: Sequence[Proposition]) -> Asks:
     for each in hypotheses:
         if isinstance(each, Lipschitz):
-            return Asks.CONTRACTION
+            return Asks.LIPSCHITZ if each.constant == symbols.lipschitz else Asks.CONTRACTION
         if isinstance(each, LossesBetween):
             return Asks.CONVEX if each.convexity == 0 else Asks.STRONGLY_CONVEX
         if each.asks is not None:

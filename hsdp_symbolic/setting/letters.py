@@ -52,6 +52,7 @@ PARAMETERS = (
     Letter("beta", r"\beta", "smoothness of the loss"),
     Letter("sigma", r"\sigma", "noise scale: each step adds N(0, 2 eta sigma^2 I)"),
     Letter("S_g", "S_g", "l2-sensitivity of the total gradient (replace one record)", strict=False),
+    Letter("lipschitz", "c", "a Lipschitz constant of the update, at least 1", low=1, strict=False),
 )
 """What describes a training run: the fields of `Setting`."""
 

@@ -32,6 +32,7 @@ class Setting:
     lam: Fraction | None
     beta: Fraction | None
     S_g: Fraction | None
+    lipschitz: Fraction | None
     sigma2: Fraction | None
 
     def __init__(
@@ -46,11 +47,12 @@ class Setting:
         sigma: Number | None = None,
         sigma_squared: Number | None = None,
         S_g: Number | None = None,
+        lipschitz: Number | None = None,
         **unknown: object,
     ) -> None:
         for name, value in unknown.items():
             raise UnknownArgument(name, value, "not a parameter of a setting", _ONE_OF)
-        given = {"n": n, "b": b, "K": K, "eta": eta, "lam": lam, "beta": beta, "S_g": S_g}
+        given = {"n": n, "b": b, "K": K, "eta": eta, "lam": lam, "beta": beta, "S_g": S_g, "lipschitz": lipschitz}
         values = {name: admit(name, value) for name, value in given.items() if value is not None}
         if sigma is not None and sigma_squared is not None:
             raise ArgumentError("sigma_squared", sigma_squared, "sigma is given too", "give one of the two")
