@@ -9,12 +9,16 @@
 """
 
 from .accountant import DoesNotCompose, HiddenStateAccountant
+from .applicable import Considered
 from .bounds_over_epochs import Comparison, Crossover, compare
 from .calibrate import Calibration, Unreachable, calibrate
 from .conversion import delta_at, epsilon_at
-from .guarantee import Considered, Guarantee, Margin, delta, epsilon
+from .guarantee import Guarantee, Margin, delta, epsilon
 from .library import training_run
+from .planned import scheduled_run
+from .release import Release, average, checkpoints
 from .run import Leftover, TrainingRun
+from .schedule import Schedule, Stretch
 from .several import Part, Total, delta_of_all, epsilon_of_all
 from .update import huber, logistic, scalar, softmax, squared, vouched
 
@@ -29,10 +33,15 @@ __all__ = [
     "Leftover",
     "Margin",
     "Part",
+    "Release",
+    "Schedule",
+    "Stretch",
     "Total",
     "TrainingRun",
     "Unreachable",
+    "average",
     "calibrate",
+    "checkpoints",
     "compare",
     "delta",
     "delta_at",
@@ -43,6 +52,7 @@ __all__ = [
     "huber",
     "logistic",
     "scalar",
+    "scheduled_run",
     "softmax",
     "squared",
     "training_run",

@@ -17,17 +17,19 @@ from typing import TYPE_CHECKING
 from ..errors import ArgumentError
 from ..meaning import Scheme
 from ..setting.gate import to_fraction
+from .applicable import bounds_for
 from .bounds import needs_hidden_state
 from .candidates import check_neighbouring, check_scheme
 from .conversion import admit_delta, admit_epsilon
-from .guarantee import Guarantee, bounds_for, delta, epsilon
+from .counts import admit_count
+from .guarantee import Guarantee, delta, epsilon
 from .library import exact_rate, training_run
-from .run import TrainingRun, admit_count, admit_divisor, admit_leftover, batches_in
+from .run import TrainingRun, admit_divisor, admit_leftover, batches_in
 from .several import Part, Total, delta_of_all, epsilon_of_all
 
 if TYPE_CHECKING:
     from ..statement import Statement
-    from .guarantee import Refuse
+    from .applicable import Refuse
 
 MECHANISM = "hidden_state"
 _WHAT_COMPOSES = (

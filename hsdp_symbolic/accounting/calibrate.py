@@ -18,10 +18,11 @@ from ..errors import ArgumentError, HsdpError
 from ..progress import Ticker
 from ..setting import Setting
 from ..setting.letters import LARGEST_EXPONENT
+from .applicable import bounds_for
 from .candidates import check_scheme
 from .conversion import admit_delta, admit_epsilon
 from .effort import admit_effort
-from .guarantee import Guarantee, bounds_for, epsilon
+from .guarantee import Guarantee, epsilon
 from .library import training_run
 from .run import TrainingRun, as_run
 from .update import Unclipped

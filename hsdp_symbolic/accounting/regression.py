@@ -21,7 +21,7 @@ from .update import SourcedConstant, softmax
 
 if TYPE_CHECKING:
     from ..statement import Statement
-    from .guarantee import Refuse
+    from .applicable import Refuse
 
 
 @dataclass(frozen=True)

@@ -23,9 +23,10 @@ from dp_accounting.privacy_accountant import NeighboringRelation, PrivacyAccount
 
 from ..accounting.candidates import check_scheme
 from ..accounting.conversion import admit_delta, admit_epsilon
+from ..accounting.counts import admit_count
 from ..accounting.guarantee import bounds_for
 from ..accounting.library import training_run
-from ..accounting.run import TrainingRun, admit_count, admit_leftover
+from ..accounting.run import TrainingRun, admit_leftover
 from ..accounting.several import Part, delta_of_all, epsilon_of_all
 from ..errors import ArgumentError
 from ..meaning import Neighbouring
