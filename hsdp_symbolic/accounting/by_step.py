@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..arithmetic.doubles import double_above, double_below
 from ..evaluate.enclosure import Enclosure, enclose
 from ..functions.gaussian_profile import profile
 from ..meaning import Neighbouring, Scheme
@@ -34,6 +35,8 @@ THEOREM = "schedule"
 """The theorem that bounds by shifts rest on (`sharper.schedules`)."""
 STRETCHES = "stretches"
 ATOL = Fraction(1, 2**120)
+NEXT_TO_NOTHING = Fraction(1, 2**1000)
+"""More than e^(−750)."""
 MOST_PARTS = 48
 """Stretches of steps drawn afresh that are told apart."""
 _TITLES = {
@@ -264,10 +267,18 @@ def mixed_delta(costs: Iterable[Cost], epsilon: Fraction) -> Enclosure:
     """Σ share·δ_G(μ; ε), bracketed."""
     low = high = Fraction(0)
     for each in costs:
-        if each.square:
+        if _is_far(each.square, epsilon):
+            high += NEXT_TO_NOTHING
+        elif each.square:
             found = enclose(gaussian_program("delta"), {"cost_1": each.square, "epsilon": epsilon}, atol=ATOL)
-            low, high = low + each.share * found.lo, high + each.share * found.hi
+            low += Fraction(double_below(each.share * found.lo))  # as doubles, which are short
+            high += Fraction(double_above(each.share * found.hi))
     return Enclosure(max(low, Fraction(0)), high)
+
+
+def _is_far(square: Fraction, epsilon: Fraction) -> bool:
+    """Whether δ_G(μ; ε) ≤ Φ(−x) ≤ e^(−x²/2), x = ε/μ − μ/2, is less than e^(−750)."""
+    return bool(square) and epsilon > square / 2 and 1500 * square < (epsilon - square / 2) ** 2
 
 
 def mixed_epsilon(costs: tuple[Cost, ...], delta: Fraction) -> Enclosure:
