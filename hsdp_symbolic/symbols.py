@@ -256,7 +256,25 @@ variance_at = Function("variance_at", positive=True)
 time_1 = Symbol("time_1", integer=True, nonnegative=True)  # their argument
 TEX |= {time_1: "t"}
 FUNCTIONS_TEX |= {factor_at: "c", jump_at: "s", shift_at: "a", away_at: "z", price_at: "w", variance_at: "v"}
-
+# Plans: whether a step uses the record, whether it is planned to, how many uses came that are still planned, what a
+# use has become at most, what it becomes until the planned place, whether an iterate is seen; groups of plans.
+used_at, planned_at, ahead_at, worst_at, carried_at, seen_at, weight_at, cost_at = (
+    Function(name, nonnegative=True)
+    for name in ("used_at", "planned_at", "ahead_at", "worst_at", "carried_at", "seen_at", "weight_at", "cost_at")
+)
+diameter = Symbol("diameter", nonnegative=True)
+begin_1 = Symbol("begin_1", integer=True, nonnegative=True)
+TEX |= {diameter: "D", begin_1: r"\tau"}
+FUNCTIONS_TEX |= {
+    used_at: "h",
+    planned_at: "p",
+    ahead_at: "d",
+    worst_at: "r",
+    carried_at: r"\kappa",
+    seen_at: "o",
+    weight_at: r"\omega",
+    cost_at: r"\mu^2",
+}
 
 # Secret hits: the portion of a distance by which a copy drifts, the share of noise that hides a hit, how many steps
 # tell their draws and how many keep them secret; the largest batch whose update contracts, what sums are divided by.

@@ -32,7 +32,7 @@ class Scans(NamedTuple):
     room_from: Array
     """The room of this step and the later ones of the run, counted from after the maps of this step."""
     jump: Array
-    """The largest distance to which one jump, in this step or before it in the run, has become after this step's maps."""
+    """What a jump in this step, or in an earlier one of the run, has become after this step's maps: the largest."""
     whole_product: Array
     """For every run."""
     whole_room: Array
@@ -56,14 +56,13 @@ def scan(factor: Array, variance: Array, jump: Array, begins: Array) -> Scans:
 
 def _one_run(factor: list[float], variance: list[float], jump: list[float]) -> tuple[Array, float, float]:
     product, room, most = 1.0, 0.0, 0.0
-    rows: list[tuple[float, float, float]] = []
+    rows = []
     for c, v, s in zip(factor, variance, jump, strict=True):
-        product = _times(product, c)
-        most = max(_times(most, c), s)
+        product, most = _times(product, c), max(_times(most, c), s)
         rows.append((product, room, most))
         room = _more_room(room, v, product)
-    after, here, back = 1.0, 0.0, [(1.0, variance[-1])]
-    here = variance[-1]
+    after, here = 1.0, variance[-1]
+    back = [(after, here)]
     for c, v in zip(factor[:0:-1], variance[-2::-1], strict=True):
         here = _more_room(v, here, c)
         after = _times(after, c)

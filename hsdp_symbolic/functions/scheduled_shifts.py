@@ -6,11 +6,11 @@ z from z_t to z_(t+1) = c_t·z_t + ŝ_t − a_t ≥ 0, where ŝ_t is 0 but in pl
 in the same epoch, then or before, amounts to: that is enough whenever the record is used (`sharper.schedules`). What
 is spent is Σ a_t²/v_t; z = 0 wherever an iterate is released.
 
-The steps from one planned place to the next are one stretch (`functions.scheduled_scans`): it begins with a jump,
-has room W for reductions at a cost of B²/W, and multiplies what is left. Which stretches share a jump is found by pooling
-neighbours whose prices fall, in doubles and without a guarantee. Then the run is gone through with every operation
-rounded to its safe side: whatever B ≤ z was found, the distance is never too small, and in the end all of it is hidden.
-Steps cost a few operations once, plans a few for every epoch.
+The steps from one planned place to the next are one stretch (`functions.scheduled_scans`): it begins with a jump, has
+room W for reductions by B at a cost of B²/W, and multiplies what is left. Which stretches share a jump is found by
+pooling neighbours whose prices fall, in doubles and without a guarantee. Then the run is gone through, every operation
+rounded to its safe side: whatever B ≤ z was found, the distance is never too small, and in the end all of it is
+hidden. Steps cost a few operations once, plans a few for every epoch.
 """
 
 from __future__ import annotations
@@ -79,7 +79,8 @@ class Schedule:
     @cached_property
     def _scans(self) -> Scans:
         require_nearest_arrays()
-        return scan(*(np.asarray(part, dtype=np.float64) for part in self.steps[:3]), self._begins)
+        factor, variance, jump = (np.asarray(part, dtype=np.float64) for part in self.steps[:3])
+        return scan(factor, variance, jump, self._begins)
 
     def spent(self, places: Array, start: float = 0.0) -> float:
         """What `spent` says."""
@@ -196,7 +197,7 @@ def _ways(single: bool, owing: bool, more: bool, may: bool) -> Iterator[tuple[tu
 
 
 def _cost(jump: list[float], room: list[float], product: list[float]) -> float:
-    """Not below the least ΣB²/W with B ≤ z, nothing left in the end: z is a jump and what the product makes of the rest.
+    """Not below the least ΣB²/W with B ≤ z and nothing left: z is a jump and what the product makes of the rest.
 
     Portions are found without a guarantee; what they leave, and cost, is rounded up.
     """

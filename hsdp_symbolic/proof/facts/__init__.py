@@ -25,6 +25,7 @@ PARTS = (
     "sampling",
     "control",
     "spending",
+    "schedules",
     "diffusion",
     "regression",
     "clipping",
