@@ -61,6 +61,7 @@ _LONGER = "how `ShiftControl` is enclosed and bounded over boxes: a longer run c
 _MINORANT = "`convex_minorant`: the slopes it returns rise only where nothing is left to hide"
 _TWO_POINTS = "how `ReshuffledProfile` is enclosed: two points stand for all epochs before those whose places are known"
 _POOLING = "`convex_minorant`: how it gets there"
+_PLANS = "`scheduled_shifts.spent`: what shifts of a plan spend"
 _NEVER_ABOVE = "the statement says that it is never above the paper's"
 
 LEMMAS = (
@@ -96,6 +97,11 @@ LEMMAS = (
     Lemma("shift:pattern", "sharper.minorant:least_shifts", _MINORANT),
     Lemma("shift:pattern", "sharper.minorant:pooled_below_first", _POOLING),
     Lemma("shift:pattern", "sharper.minorant:pooled_below_second", _POOLING),
+    Lemma("shift:pattern", "sharper.schedules:planned_schedule", _PLANS),
+    Lemma("shift:pattern", "sharper.schedules:planned_releases", f"{_PLANS}, where several iterates are seen"),
+    Lemma("shift:pattern", "sharper.schedules:planned_mean", f"{_PLANS}, where a mean of iterates is released"),
+    Lemma("shift:pattern", "sharper.schedules:planned_in_set", "`scheduled_shifts.spent_in_set`"),
+    Lemma("shift:pattern", "sharper.schedules:over_groups", "`mixture_profile.mixture_delta`"),
     Lemma("profile:reshuffle", "sharper.reshuffled:only_ends", _TWO_POINTS),
     Lemma("moments:without_replacement", "sharper.moments:at_most_paper", _NEVER_ABOVE),
     Lemma("split:capped", "sharper.capped:at_most_paper", _NEVER_ABOVE),
