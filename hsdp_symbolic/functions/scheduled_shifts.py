@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import pairwise
-from math import fsum, inf, isfinite, ldexp, nextafter
+from math import fsum, inf, isfinite, nextafter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,7 +31,7 @@ from .scheduled_scans import Scans, scan
 _PAD = 1 + 2.0**-48
 """More than the roundings of a square, a quotient and a sum, relatively."""
 _MOST = nextafter(inf, 0.0)
-_LOST = -1000
+_LOST = 2.0**-1000
 """A product too small for a double loses less than 2^−1074, and there are fewer than 2^50 of them."""
 
 
@@ -141,6 +141,9 @@ class Schedule:
         From segment to segment it is known whether the epoch that goes on may still use it.
         """
         alone = self._alone(last) if start == 0 else None
+        if alone is not None and len(self._segments) == len(last):
+            by_epoch = np.maximum.reduceat(alone, np.searchsorted(self._epoch, np.arange(len(self._epochs))))
+            return fsum(by_epoch.tolist()) * _PAD
         may = (last >= 0).tolist()
         goes_on = [*(np.diff(self._epoch) == 0).tolist(), False]
         best = {False: 0.0}
@@ -157,19 +160,17 @@ class Schedule:
             best = following
         return max(best.values())
 
-    def _alone(self, last: Array) -> list[float]:
+    def _alone(self, last: Array) -> Array:
         """What each piece costs by itself, if it uses the record."""
         scans, at = self._scans, np.maximum(last, 0)
+        jump = np.where(last >= 0, scans.jump[at], 0.0)
         with np.errstate(over="ignore", under="ignore"):
-            found = scans.jump[at] / scans.room_from[at] * scans.jump[at]
-        return [_padded(x, 1.0) for x in found.tolist()]
+            return np.where(jump > 0, jump / scans.room_from[at] * jump * _PAD + _lost(jump), 0.0)
 
-    def _chosen(
-        self, first: int, last: Array, uses: tuple[bool, bool], start: float, alone: list[float] | None
-    ) -> float:
+    def _chosen(self, first: int, last: Array, uses: tuple[bool, bool], start: float, alone: Array | None) -> float:
         """The cost of a segment whose first and last piece use the record, or not."""
         if len(last) == 1 and alone is not None:
-            return alone[first] if uses[0] else 0.0
+            return float(alone[first]) if uses[0] else 0.0
         chosen = last.copy()
         for place, use in zip((0, -1), uses, strict=True):
             if not use:
@@ -210,15 +211,17 @@ def _cost(jump: list[float], room: list[float], product: list[float]) -> float:
         else:
             left, hidden = 0.0, away
         if hidden:
-            found.append(hidden / width * hidden)
+            found.append(hidden / width * hidden if width else inf)
             largest = max(largest, hidden)
         gain = following
-    return _padded(fsum(found), largest) if all(map(isfinite, found)) else inf
+    if not largest:
+        return 0.0
+    return fsum(found) * _PAD + _lost(largest) if all(map(isfinite, found)) else inf
 
 
-def _padded(cost: float, largest: float) -> float:
-    """Not below the true value, of which this is a double, for distances no larger than that."""
-    return cost * _PAD + ldexp(1.0 + largest, _LOST) if cost or largest else 0.0
+def _lost(largest: Any) -> Any:
+    """More than products lose that are too small for a double, if no distance is larger."""
+    return (1.0 + largest) * _LOST
 
 
 def _portions(jump: list[float], room: list[float], product: list[float]) -> list[tuple[float, float]]:
@@ -235,7 +238,7 @@ def _portions(jump: list[float], room: list[float], product: list[float]) -> lis
             gain = product[place - 1]
             to_come = (to_come + jump[place]) / gain
             later = (later + room[place]) / gain / gain
-            share = room[place - 1] / (room[place - 1] + later)
+            share = room[place - 1] / (room[place - 1] + later) if room[place - 1] else 0.0
             found[place - 1] = (share, share * to_come) if share else (0.0, 0.0)
         begin = end
     return found
@@ -253,7 +256,7 @@ def _pools(jump: list[float], room: list[float], product: list[float]) -> list[i
         while done:
             before, wide, times, first_lead, first = done[-1]
             between = times * lead
-            if wide and before / wide < between * (rise / run):
+            if wide and run and before / wide < between * (rise / run):
                 break
             done.pop()
             if between < 1:
