@@ -181,11 +181,11 @@ def _variants(part: object) -> Iterator[tuple[str, object]]:
             yield f"a premise with {what}", assume(other)  # type: ignore[arg-type]
     elif isinstance(part, Symbol):
         yield "another name", fresh(part.name, **part._assumptions_orig)
-    elif isinstance(part, Expr):
-        yield from islice(mutations(part, VARIANTS), VARIANTS)
-    elif isinstance(part, Lambda):
+    elif isinstance(part, Lambda):  # which SymPy takes for an expression
         for what, other in islice(mutations(part.expr, VARIANTS), VARIANTS):
             yield what, Lambda(part.signature, other)
+    elif isinstance(part, Expr):
+        yield from islice(mutations(part, VARIANTS), VARIANTS)
     elif isinstance(part, Fact):
         for what, other in _changed_terms(part.conclusion):
             yield f"its conclusion with {what}", replace(part, conclusion=other)  # type: ignore[arg-type]

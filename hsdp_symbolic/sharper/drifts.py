@@ -76,7 +76,9 @@ class Units:
         assert isinstance(size.proposition, AtMost | Less)
         taken = self.unit * size.proposition.right
         known = (*self.nonzero, *nonzero)
-        room = combine(taken, away, (self.unit, left), nonzero=known)
+        rest = left.proposition
+        spare = () if rest.left == rest.right else ((self.unit, left),)  # type: ignore[attr-defined]
+        room = combine(taken, away, *spare, nonzero=known)
         not_negative = combine(S.Zero, taken, (self.unit, size), nonzero=known)
         noise = kernel.positive(NOISE)
         here = {BATCHES: self.run.batches, noise_1: NOISE, steps: maps.proposition.steps}  # type: ignore[attr-defined]
@@ -85,9 +87,9 @@ class Units:
         old = found.proposition
         if old.steps != after.steps:  # type: ignore[attr-defined]
             found = rewrite(found, cancel(old.steps, after.steps))  # type: ignore[attr-defined]
-        rest = found.proposition.distance  # type: ignore[attr-defined]
-        if rest != after.distance:
-            found = rewrite(found, cancel(rest, after.distance, *known))
+        away = found.proposition.distance  # type: ignore[attr-defined]
+        if away != after.distance:
+            found = rewrite(found, cancel(away, after.distance, *known))
         return equal_bound(found, after.cost, *known, by=[short(self.rho)])
 
     def gaussian(self, met: Theorem) -> Theorem:
