@@ -9,7 +9,8 @@ import pytest
 from sympy import Lambda, S
 
 from hsdp_symbolic.functions.sum_over import SumOver
-from hsdp_symbolic.proof import kernel
+from hsdp_symbolic.proof import controls, kernel
+from hsdp_symbolic.proof.evidence import Verdict
 from hsdp_symbolic.proof.facts.drift import Scheduled
 from hsdp_symbolic.proof.facts.schedules import (
     AheadOfPlan,
@@ -70,6 +71,23 @@ class TestProofs:
         assert closed(found)
         assert isinstance(found.proposition, DeltaAtMost)
         assert kinds(found) == {Grouped}
+
+
+PROVED = ("planned_schedule", "planned_releases", "planned_mean", "planned_in_set", "over_groups")
+
+
+@pytest.mark.parametrize("name", PROVED)
+def test_wrong_versions_of_a_proof_do_not_go_through(name):
+    """Functions of the step among them: they are changed in their bodies."""
+    tried = list(controls.sample(getattr(schedules, name)(), 20, seed=5))
+    assert len(tried) >= 15
+    assert [what for what, check in tried if check.verify().verdict is Verdict.PROVED] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PROVED)
+def test_no_wrong_version_of_a_proof_goes_through(name):
+    assert controls.survivors(getattr(schedules, name)()) == []
 
 
 class TestRefusals:
