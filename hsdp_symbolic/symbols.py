@@ -257,20 +257,25 @@ time_1 = Symbol("time_1", integer=True, nonnegative=True)  # their argument
 TEX |= {time_1: "t"}
 FUNCTIONS_TEX |= {factor_at: "c", jump_at: "s", shift_at: "a", away_at: "z", price_at: "w", variance_at: "v"}
 # Plans: whether a step uses the record, whether it is planned to, how many uses came that are still planned, what a
-# use has become at most, what it becomes until the planned place, whether an iterate is seen; groups of plans.
-used_at, planned_at, ahead_at, worst_at, carried_at, seen_at, weight_at, cost_at = (
+# use has become at most; the distance, and what a use amounts to, that a step begins with in a bounded set; whether an
+# iterate is seen; groups of plans.
+used_at, planned_at, ahead_at, worst_at, carried_at, near_at, kept_at, seen_at, weight_at, cost_at = (
     Function(name, nonnegative=True)
-    for name in ("used_at", "planned_at", "ahead_at", "worst_at", "carried_at", "seen_at", "weight_at", "cost_at")
+    for name in (
+        *("used_at", "planned_at", "ahead_at", "worst_at", "carried_at", "near_at", "kept_at"),
+        *("seen_at", "weight_at", "cost_at"),
+    )
 )
 diameter = Symbol("diameter", nonnegative=True)
-begin_1 = Symbol("begin_1", integer=True, nonnegative=True)
-TEX |= {diameter: "D", begin_1: r"\tau"}
+TEX |= {diameter: "D"}
 FUNCTIONS_TEX |= {
     used_at: "h",
     planned_at: "p",
     ahead_at: "d",
     worst_at: "r",
     carried_at: r"\kappa",
+    near_at: r"\bar{z}",
+    kept_at: r"\bar{\kappa}",
     seen_at: "o",
     weight_at: r"\omega",
     cost_at: r"\mu^2",

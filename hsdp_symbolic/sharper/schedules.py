@@ -11,6 +11,7 @@ the run costs Σ a_t²/v_t, whichever steps used the record.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 
 from sympy import Expr, Integer, Lambda, S
@@ -41,11 +42,12 @@ from ..proof.facts.schedules import (
     Grouped,
     NoLater,
     PartOfDelta,
+    Renewed,
     Steered,
     ahead_of_plan,
     all_groups,
     apart_if_used,
-    drift_anew,
+    followed_anew,
     followed_end,
     followed_start,
     followed_step,
@@ -56,6 +58,7 @@ from ..proof.facts.schedules import (
     no_group,
     one_more_group,
     plan_makes_up,
+    renewed_or_not,
     steered_step,
     worst_before,
     worst_carried,
@@ -79,9 +82,9 @@ from ..symbols import (
     hidden,
     i,
     inverse,
-    j,
     jump_at,
-    k,
+    kept_at,
+    near_at,
     noise_1,
     place,
     planned_at,
@@ -103,6 +106,7 @@ _FACTORS, _VARIANCES, _JUMPS, _SHIFTS, _AWAY, _USED, _PLANNED, _AHEAD, _WORST, _
     )
 )
 _PLANNED_JUMPS = Lambda(time_1, planned_at(time_1) * worst_at(time_1))
+_NEAR, _KEPT = (Lambda(time_1, each(time_1)) for each in (near_at, kept_at))
 _SCHEDULE = Scheduled(RUN, _FACTORS, _VARIANCES, _JUMPS)
 _PLAN = NoLater(RUN, _USED, _PLANNED, _AHEAD)
 _WEIGHTS, _COSTS = (Lambda(time_1, each(time_1)) for each in (weight_at, cost_at))
@@ -128,19 +132,23 @@ def _known(step: Expr) -> tuple[Theorem, Theorem, Theorem]:
     return _one(scheduled_lipschitz, step, schedule), apart, _one(scheduled_noise, step, schedule)
 
 
-def room_for_use(begin: Expr, step: Expr, since: Theorem) -> Theorem:
-    """After the maps of a step, its shift and what is planned leave room: whether it uses the record or not."""
-    plan, worst = assume(_PLAN), assume(AheadOfPlan(begin, _FACTORS, _JUMPS, _PLANNED, _WORST, _CARRIED))
-    steered = assume(Steered(begin, _FACTORS, _PLANNED_JUMPS, _SHIFTS, _AWAY))
-    moved = apply(steered_step, steered, since, put={after: step, jump_at: _PLANNED_JUMPS})
+@cache
+def room_for_use(near: Lambda, kept: Lambda) -> Theorem:
+    """After the maps of a step, its shift and what is planned leave room: whether it uses the record or not.
+
+    The step begins no farther away than `near`, and what was used ahead of the plan amounts to `kept`.
+    """
+    plan, worst = assume(_PLAN), assume(AheadOfPlan(_FACTORS, _JUMPS, _PLANNED, _WORST, kept, _CARRIED))
+    steered = assume(Steered(_FACTORS, _PLANNED_JUMPS, _SHIFTS, near, _AWAY))
+    moved = apply(steered_step, steered, put={after: i, jump_at: _PLANNED_JUMPS, near_at: near})
     return combine(
-        factor_at(step) * _within(step) + jump_at(step) * used_at(step),
-        _within(step + 1) + shift_at(step),
-        (worst_at(step), _one(ahead_of_plan, step, plan)),
-        (ahead_at(step), _one(worst_before, step, worst, since)),
-        (used_at(step), _one(worst_now, step, worst, since)),
-        (ahead_at(step + 1), _one(worst_carried, step, worst, since)),
-        (worst_at(step), kernel.loosen(_one(plan_makes_up, step, plan))),
+        factor_at(i) * (near(i) + kept(i) * ahead_at(i)) + jump_at(i) * used_at(i),
+        _within(i + 1) + shift_at(i),
+        (worst_at(i), _one(ahead_of_plan, i, plan)),
+        (ahead_at(i), apply(worst_before, worst, put={after: i, kept_at: kept})),
+        (used_at(i), apply(worst_now, worst, put={after: i, kept_at: kept})),
+        (ahead_at(i + 1), apply(worst_carried, worst, put={after: i, kept_at: kept})),
+        (worst_at(i), kernel.loosen(_one(plan_makes_up, i, plan))),
         (S.One, kernel.loosen(kernel.swap(moved))),
     )
 
@@ -172,9 +180,7 @@ def planned_schedule() -> Theorem:
 
     def step(so_far: Theorem) -> Theorem:
         lipschitz, apart, noise = _known(i)
-        found = _hidden(
-            apply(drift_maps, lipschitz, apart, so_far), i, room_for_use(S.Zero, i, kernel.positive(i)), noise
-        )
+        found = _hidden(apply(drift_maps, lipschitz, apart, so_far), i, room_for_use(_AWAY, _CARRIED), noise)
         return equal_bound(found, claim(i + 1).cost, by=[_more(_SPENT, i)])
 
     start = apply(drift_wider, apply(drift_start), kernel.positive(_within(Integer(0))))
@@ -194,36 +200,32 @@ def _met(found: Theorem, step: Expr) -> Theorem:
 _GONE = GoneWhereSeen(_SEEN, Lambda(time_1, _within(time_1)))
 
 
-@cache
-def planned_releases() -> Theorem:
-    """The same for all iterates that are seen together, if nothing is left, or ahead of plan, where one is seen."""
+def _followed(step: Callable[[Theorem, tuple[Theorem, ...]], Theorem]) -> Theorem:
+    """All iterates that are seen, by one step after the other; each is handed what is known of it."""
 
     def claim(number: Expr) -> Followed:
         return Followed(RUN, _SEEN, number, _within(number), SumOver(_SPENT, time_1, number))
 
-    def step(so_far: Theorem) -> Theorem:
-        lipschitz, apart, noise = _known(i)
-        level, size, left = map(kernel.positive, (variance_at(i), shift_at(i), _within(i + 1)))
+    def one(so_far: Theorem) -> Theorem:
+        signs = (kernel.positive(each) for each in (variance_at(i), shift_at(i), _within(i + 1)))
         gone = apply(gone_where_seen, assume(_GONE), put={after: i, away_at: _GONE.left})
-        put = {after: i, hidden: shift_at(i), inverse: _within(i + 1)}
-        found = apply(
-            followed_step,
-            so_far,
-            lipschitz,
-            apart,
-            noise,
-            level,
-            size,
-            left,
-            room_for_use(S.Zero, i, kernel.positive(i)),
-            gone,
-            put=put,
-        )
-        return equal_bound(found, claim(i + 1).cost, by=[_more(_SPENT, i)])
+        return equal_bound(step(so_far, (*_known(i), *signs, gone)), claim(i + 1).cost, by=[_more(_SPENT, i)])
 
     start = apply(followed_wider, apply(followed_start), kernel.positive(_within(Integer(0))))
-    found = substitute(induct(i, 0, claim, start, step), {i: T})
-    return kernel.named(apply(followed_end, found), "shifts of a plan, several iterates seen")
+    return apply(followed_end, substitute(induct(i, 0, claim, start, one), {i: T}))
+
+
+_AT = {after: i, hidden: shift_at(i), inverse: _within(i + 1)}
+
+
+@cache
+def planned_releases() -> Theorem:
+    """The same for all iterates that are seen together, if nothing is left, or ahead of plan, where one is seen."""
+
+    def step(so_far: Theorem, known: tuple[Theorem, ...]) -> Theorem:
+        return apply(followed_step, so_far, *known, room_for_use(_AWAY, _CARRIED), put=_AT)
+
+    return kernel.named(_followed(step), "shifts of a plan, several iterates seen")
 
 
 @cache
@@ -237,30 +239,26 @@ def planned_mean() -> Theorem:
 
 @cache
 def planned_in_set() -> Theorem:
-    """Where iterates are projected onto a set, shifts may begin with any step, at the diameter of the set."""
-    body = _SPENT.subs(time_1, k + time_1)
+    """Where iterates are projected onto a set, any step may begin anew, at the diameter of the set."""
+    departs = Lambda(time_1, near_at(time_1) + kept_at(time_1) * ahead_at(time_1))
+    renewed = assume(Renewed(_GONE.left, departs, diameter))
 
-    def claim(number: Expr) -> Drift:
-        return Drift(RUN, k + number + 1, _within(k + number + 1), SumOver(body, time_1, number + 1))
+    def step(so_far: Theorem, known: tuple[Theorem, ...]) -> Theorem:
+        choice = apply(renewed_or_not, renewed, put={after: i, away_at: _GONE.left, near_at: departs})
+        as_before, anew = map(assume, choice.proposition.cases)  # type: ignore[attr-defined]
+        enough, confined = room_for_use(_NEAR, _KEPT), assume(Confined(RUN, diameter))
+        room = _within(i + 1) + shift_at(i)
+        spare = [
+            combine(factor_at(i) * begun + jump_at(i) * used_at(i), room, (factor_at(i), case), (S.One, enough))
+            for begun, case in ((_within(i), as_before), (diameter, anew))
+        ]
+        return kernel.each_case(
+            choice,
+            apply(followed_step, so_far, *known, spare[0], put=_AT),
+            apply(followed_anew, so_far, confined, *known, spare[1], put=_AT),
+        )
 
-    def began() -> Theorem:
-        lipschitz, apart, noise = _known(k)
-        maps = apply(drift_anew, assume(Confined(RUN, diameter)), lipschitz, apart)
-        near = maps.proposition.distance  # type: ignore[attr-defined]
-        wide, enough = assume(AtMost(diameter, away_at(k))), room_for_use(k, k, combine(k, k))
-        ahead = factor_at(k), carried_at(k), ahead_at(k)
-        room = combine(near, _within(k + 1) + shift_at(k), (factor_at(k), wide), ahead, (S.One, enough))
-        return equal_bound(_hidden(maps, k, room, noise), claim(S.Zero).cost, by=[_more(body, S.Zero)])
-
-    def step(so_far: Theorem) -> Theorem:
-        at = k + j + 1
-        lipschitz, apart, noise = _known(at)
-        room = room_for_use(k, at, kernel.loosen(combine(k, at, (j,), (S.One,))))
-        found = _hidden(apply(drift_maps, lipschitz, apart, so_far), at, room, noise)
-        return equal_bound(found, claim(j + 1).cost, by=[_more(body, j + 1)])
-
-    found = induct(j, 0, claim, began(), step)
-    return kernel.named(_met(found, k + j + 1), "shifts of a plan, within a bounded set")
+    return kernel.named(_followed(step), "shifts of a plan, within a bounded set")
 
 
 # --- Groups of plans ------------------------------------------------------------------------------------------------

@@ -20,16 +20,19 @@ from hsdp_symbolic.proof.facts.schedules import (
     InGroup,
     MeanSeen,
     NoLater,
+    Renewed,
     Seen,
     Steered,
+    followed_anew,
     followed_step,
     group_gaussian,
     one_more_group,
+    renewed_or_not,
 )
 from hsdp_symbolic.proof.kernel import Refused, apply, assume, closed
-from hsdp_symbolic.proof.propositions import AtMost, DeltaAtMost, Equal, From, Gaussian
+from hsdp_symbolic.proof.propositions import DeltaAtMost, Equal, From, Gaussian
 from hsdp_symbolic.sharper import schedules
-from hsdp_symbolic.symbols import T, ahead_at, away_at, i, j, k, place, seen_at, time_1
+from hsdp_symbolic.symbols import T, after, ahead_at, away_at, i, inverse, place, seen_at, time_1
 
 from ..functions.schedules_reference import drawn, planned
 
@@ -47,7 +50,7 @@ class TestProofs:
             (schedules.planned_schedule, From, {Equal}),
             (schedules.planned_releases, Seen, {GoneWhereSeen}),
             (schedules.planned_mean, MeanSeen, {GoneWhereSeen}),
-            (schedules.planned_in_set, From, {Confined, AtMost, Equal}),
+            (schedules.planned_in_set, Seen, {GoneWhereSeen, Confined, Renewed}),
         ],
     )
     def test_what_is_claimed_and_what_is_assumed(self, prove, pair, more):
@@ -61,10 +64,6 @@ class TestProofs:
         found = schedules.planned_schedule()
         assert {Equal(away_at(T), S.Zero), Equal(ahead_at(T), S.Zero)} <= set(found.hypotheses)
         assert found.proposition.cost == SumOver(schedules._SPENT, time_1, T)
-
-    def test_a_bounded_set_counts_from_where_shifts_begin(self):
-        found = schedules.planned_in_set()
-        assert found.proposition.cost == SumOver(schedules._SPENT.subs(time_1, k + time_1), time_1, j + 1)
 
     def test_groups_are_added_up(self):
         found = schedules.over_groups()
@@ -101,26 +100,36 @@ class TestRefusals:
 
         monkeypatch.setattr(schedules, "combine", careless)
         with pytest.raises(Refused, match="not seen to be equal"):
-            schedules.room_for_use(S.Zero, i, kernel.positive(i))
+            schedules.room_for_use.__wrapped__(schedules._AWAY, schedules._CARRIED)
 
     def test_what_is_carried_counts(self):
         """Without the carry, a step with a use ahead of plan leads beyond what is planned."""
         plan = assume(schedules._PLAN)
-        ahead = apply(schedules.ahead_of_plan, plan, put={schedules.after: i})
+        ahead = apply(schedules.ahead_of_plan, plan, put={after: i})
         with pytest.raises(Refused, match="not seen to be equal"):
             kernel.combine(away_at(i) + ahead_at(i), away_at(i), (S.One, ahead))
 
-    def test_steps_before_the_beginning_say_nothing(self):
-        """`Steered` and `AheadOfPlan` hold from a step on."""
+    def test_only_in_a_bounded_set_may_a_step_begin_anew(self):
+        """A distance that is made shorter is refused, unless the set is no wider."""
+        enough = schedules.room_for_use(schedules._NEAR, schedules._KEPT)
+        so_far, _, *known, _ = map(assume, followed_anew.premises)
+        assert apply(followed_anew, *map(assume, followed_anew.premises))
+        for without in (so_far, *known):
+            others = [each for each in (so_far, *known) if each is not without]
+            with pytest.raises(Refused):
+                apply(followed_anew, *others, enough)
+        choice = assume(renewed_or_not.conclusion)
         with pytest.raises(Refused):
-            schedules.room_for_use(k, i, kernel.positive(i))
+            kernel.each_case(choice, assume(choice.proposition.cases[0]))
 
     def test_an_iterate_is_not_seen_where_something_is_left(self):
-        premises = [assume(each) for each in followed_step.premises[:-1]]
-        other = assume(Equal(seen_at(schedules.after + 1) * schedules.inverse, S.Zero))
-        assert apply(followed_step, *premises, assume(followed_step.premises[-1]))
+        gone = Equal(seen_at(after) * inverse, S.Zero)
+        assert gone in followed_step.premises
+        other = Equal(seen_at(after + 1) * inverse, S.Zero)
+        premises = [other if each == gone else each for each in followed_step.premises]
+        assert apply(followed_step, *map(assume, followed_step.premises))
         with pytest.raises(Refused):
-            apply(followed_step, *premises, other)
+            apply(followed_step, *map(assume, premises))
 
     def test_a_group_adds_no_less_than_its_chance(self):
         grouped, room, so_far, own = (assume(each) for each in one_more_group.premises)

@@ -15,7 +15,6 @@ from ...symbols import (
     after,
     ahead_at,
     away_at,
-    begin_1,
     carried_at,
     cost_1,
     cost_at,
@@ -29,6 +28,8 @@ from ...symbols import (
     hidden,
     inverse,
     jump_at,
+    kept_at,
+    near_at,
     noise_1,
     place,
     planned_at,
@@ -49,6 +50,7 @@ from ..propositions import (
     Batches,
     DeltaAtMost,
     Descent,
+    Either,
     Equal,
     From,
     Gaussian,
@@ -57,7 +59,7 @@ from ..propositions import (
     Proposition,
 )
 from .definitions import RUN
-from .drift import DONG, ApartAt, Close, LipschitzAt, NoiseAt, Scheduled
+from .drift import DONG, ApartAt, LipschitzAt, NoiseAt, Scheduled
 from .mixtures import RANDOM
 from .profiles import BALLE
 
@@ -92,35 +94,34 @@ class NoLater(Proposition):
 class AheadOfPlan(Proposition):
     """What a use of the record amounts to, in or before step t, its planned place being t or later: at most worst(t).
 
-    From step `begin` on: uses before that are left out of account. For every such t, worst(t) is at least jump(t) and
-    factor(t)·carried(t), and carried(t + 1) is at least worst(t) unless step t is planned.
+    For every step t, worst(t) is at least jump(t) and factor(t)·kept(t), and carried(t + 1) is at least worst(t) unless
+    step t is planned.
     """
 
-    begin: Expr
     factor: Lambda
     jump: Lambda
     planned: Lambda
     worst: Lambda
+    kept: Lambda
     carried: Lambda
-    words = "a use ahead of its plan ({planned}) amounts to {worst}, and is {carried} before a step, from {begin} on"
+    words = "a use ahead of its plan ({planned}), {kept} before a step, becomes {worst}, and then {carried}"
 
 
 @dataclass(frozen=True)
 class Steered(Proposition):
-    """away(t + 1) = factor(t)·away(t) + jump(t) − shift(t), for every step t from `begin` on."""
+    """away(t + 1) = factor(t)·near(t) + jump(t) − shift(t), for every step t."""
 
-    begin: Expr
     factor: Lambda
     jump: Lambda
     shift: Lambda
+    near: Lambda
     away: Lambda
-    words = "shifts {shift} lead to {away}, with factors {factor} and jumps {jump}, from step {begin} on"
+    words = "shifts {shift} lead from {near} before a step to {away} after it, with factors {factor} and jumps {jump}"
 
 
 _PLAN = NoLater(RUN, _each(used_at), _each(planned_at), _each(ahead_at))
-_WORST = AheadOfPlan(begin_1, _each(factor_at), _each(jump_at), _each(planned_at), _each(worst_at), _each(carried_at))
+_WORST = AheadOfPlan(*map(_each, (factor_at, jump_at, planned_at, worst_at, kept_at, carried_at)))
 _EVERY = "what holds for every step holds for one"
-_SINCE = AtMost(begin_1, after)
 
 ahead_of_plan = Fact(
     "ahead_of_plan",
@@ -146,45 +147,21 @@ apart_if_used = Fact(
     ApartAt(RUN, after, jump_at(after) * used_at(after)),
     "a step that does not use the record has one map for both datasets",
 )
-worst_now = Fact("worst_now", "", (_WORST, _SINCE), AtMost(jump_at(after), worst_at(after)), _EVERY)
-worst_before = Fact(
-    "worst_before", "", (_WORST, _SINCE), AtMost(factor_at(after) * carried_at(after), worst_at(after)), _EVERY
-)
+worst_now = Fact("worst_now", "", (_WORST,), AtMost(jump_at(after), worst_at(after)), _EVERY)
+worst_before = Fact("worst_before", "", (_WORST,), AtMost(factor_at(after) * kept_at(after), worst_at(after)), _EVERY)
 worst_carried = Fact(
     "worst_carried",
     "",
-    (_WORST, _SINCE),
+    (_WORST,),
     AtMost(worst_at(after) * (1 - planned_at(after)), carried_at(after + 1)),
     _EVERY,
 )
 steered_step = Fact(
     "steered_step",
     "",
-    (Steered(begin_1, _each(factor_at), _each(jump_at), _each(shift_at), _each(away_at)), _SINCE),
-    Equal(away_at(after + 1), factor_at(after) * away_at(after) + jump_at(after) - shift_at(after)),
+    (Steered(*map(_each, (factor_at, jump_at, shift_at, near_at, away_at))),),
+    Equal(away_at(after + 1), factor_at(after) * near_at(after) + jump_at(after) - shift_at(after)),
     _EVERY,
-)
-
-# --- A bounded set --------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Confined(Proposition):
-    """Every update map begins with a projection onto one convex set of this diameter (that of the step before)."""
-
-    descent: Descent | Anything
-    diameter: Expr
-    assumable = True
-    words = "every iterate is projected onto a convex set of diameter {diameter} before its update"
-
-
-drift_anew = Fact(
-    "drift_anew",
-    "Altschuler & Talwar 2022",
-    (Confined(RUN, diameter), LipschitzAt(RUN, steps, factor), ApartAt(RUN, steps, distance)),
-    Close(RUN, steps, factor * diameter + distance, Integer(0)),
-    "until now the copy may be the second run itself, which has drifted nowhere; what is projected onto the set, which "
-    "moves no two points apart, is no farther from the first run than the set is wide",
 )
 
 # --- What is seen ---------------------------------------------------------------------------------------------------
@@ -262,19 +239,23 @@ followed_wider = Fact(
     Followed(RUN, _SEEN, steps, distance, cost_1),
     "what is within a distance is within a larger one",
 )
+_STEP = (
+    LipschitzAt(RUN, after, factor),
+    ApartAt(RUN, after, distance),
+    NoiseAt(RUN, after, noise_1),
+    Less(S.Zero, noise_1),
+    AtMost(S.Zero, hidden),
+    AtMost(S.Zero, inverse),
+    Equal(seen_at(after) * inverse, S.Zero),
+)
+"""What the step does, and hides; what is left is `inverse`, and nothing if its iterate is seen."""
 followed_step = Fact(
     "followed_step",
     DONG,
     (
         Followed(RUN, _SEEN, after, drifted, cost_1),
-        LipschitzAt(RUN, after, factor),
-        ApartAt(RUN, after, distance),
-        NoiseAt(RUN, after, noise_1),
-        Less(S.Zero, noise_1),
-        AtMost(S.Zero, hidden),
-        AtMost(S.Zero, inverse),
+        *_STEP,
         AtMost(factor * drifted + distance, inverse + hidden),
-        Equal(seen_at(after) * inverse, S.Zero),
     ),
     Followed(RUN, _SEEN, after + 1, inverse, cost_1 + hidden**2 / noise_1),
     "the same copy goes on: its maps lead to within Lz + s, a drift hides a of that, Gaussian mechanisms chosen one "
@@ -294,6 +275,50 @@ mean_of_seen = Fact(
     (Gaussian(Seen(RUN, _SEEN, steps), cost_1),),
     Gaussian(MeanSeen(RUN, _SEEN, steps), cost_1),
     "the mean of what is seen is a function of it: post-processing",
+)
+
+# --- A bounded set --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Confined(Proposition):
+    """Every update map begins with a projection onto one convex set of this diameter (that of the step before)."""
+
+    descent: Descent | Anything
+    diameter: Expr
+    assumable = True
+    words = "every iterate is projected onto a convex set of diameter {diameter} before its update"
+
+
+@dataclass(frozen=True)
+class Renewed(Proposition):
+    """For every step t, departs(t) is at least arrives(t), or at least the diameter."""
+
+    arrives: Lambda
+    departs: Lambda
+    diameter: Expr
+    words = "a step begins with {departs}, which is at least {arrives} or {diameter}"
+
+
+renewed_or_not = Fact(
+    "renewed_or_not",
+    "",
+    (Renewed(_each(away_at), _each(near_at), diameter),),
+    Either((AtMost(away_at(after), near_at(after)), AtMost(diameter, near_at(after)))),
+    _EVERY,
+)
+followed_anew = Fact(
+    "followed_anew",
+    "Altschuler & Talwar 2022",
+    (
+        Followed(RUN, _SEEN, after, drifted, cost_1),
+        Confined(RUN, diameter),
+        *_STEP,
+        AtMost(factor * diameter + distance, inverse + hidden),
+    ),
+    Followed(RUN, _SEEN, after + 1, inverse, cost_1 + hidden**2 / noise_1),
+    "however far away the copy was: what is projected onto the set is no farther from the first run than the set is "
+    "wide, and a projection moves no two points apart",
 )
 
 # --- Groups of plans ------------------------------------------------------------------------------------------------

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sympy import Abs, Expr, Max, Min, Rational, exp, log
+from sympy import Expr, Max, Min, Rational, exp, log
 
 from ...symbols import cost_1, diameter, distance, drifted, factor, hidden, inverse, noise_1, place, weight_at
-from ..facts.schedules import drift_anew, followed_end, followed_step, mean_of_seen, one_more_group
+from ..facts.schedules import followed_anew, followed_end, followed_step, mean_of_seen, one_more_group
 from ..kernel import Fact
 from ..propositions import AtMost
 from . import witness
@@ -16,17 +16,6 @@ from . import witness
 def _onto_interval(x: Expr, width: Expr) -> Expr:
     """The nearest point of the interval from 0 to `width`."""
     return Min(Max(x, 0), width)
-
-
-@witness(drift_anew)
-def _anew(fact: Fact) -> Iterator[bool]:
-    """Points far beyond both ends of an interval, then x ↦ L·x and x ↦ L·x + s: nothing was spent before."""
-    for scale, width, apart in ((2, 3, 1), (Rational(1, 2), 1, 4)):
-        put = {factor: scale, diameter: width, distance: apart}
-        ends = [_onto_interval(Rational(far), Rational(width)) for far in (-9, 9)]
-        true = Abs(scale * ends[1] + apart - scale * ends[0])
-        yield bool(fact.conclusion.distance.subs(put) >= true)  # type: ignore[attr-defined]
-        yield bool(fact.conclusion.value.subs(put) >= 0)
 
 
 @witness(followed_step)
@@ -38,6 +27,18 @@ def _step(fact: Fact) -> Iterator[bool]:
         needed = (room.left - room.right).subs(put)  # what is left must be at least this
         left = needed.subs(inverse, 0)
         yield bool(left >= scale * away + apart - taken)
+        yield bool(fact.conclusion.value.subs(put) >= log(exp(spent) * exp(Rational(taken**2, variance))))
+
+
+@witness(followed_anew)
+def _anew(fact: Fact) -> Iterator[bool]:
+    """Points far beyond both ends of an interval, then x ↦ L·x and x ↦ L·x + s; the drift as above."""
+    room = next(each for each in fact.premises if isinstance(each, AtMost) and each.left.has(diameter))
+    for scale, width, apart, taken, variance, spent in ((2, 3, 1, 1, 2, 5), (Rational(1, 2), 1, 4, 2, 1, 0)):
+        put = {factor: scale, diameter: width, distance: apart, hidden: taken, noise_1: variance, cost_1: spent}
+        ends = [_onto_interval(Rational(far), Rational(width)) for far in (-9, 9)]
+        left = (room.left - room.right).subs(put).subs(inverse, 0)
+        yield bool(left >= scale * (ends[1] - ends[0]) + apart - taken)
         yield bool(fact.conclusion.value.subs(put) >= log(exp(spent) * exp(Rational(taken**2, variance))))
 
 
