@@ -6,17 +6,20 @@ of like steps is a run of its own that starts anywhere and releases its last ite
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from math import inf
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..arithmetic.doubles import double_above, double_below
+from ..arithmetic.doubles import double_below
+from ..errors import ArgumentError
 from ..evaluate.enclosure import Enclosure, enclose
-from ..functions.gaussian_profile import profile
+from ..functions.mixture_profile import mixture_delta, mixture_epsilon
 from ..meaning import Neighbouring, Scheme
 from .bounds import Best, Bound, GaussianBound, RenyiBound
 from .conversion import Goal, gaussian_program
@@ -31,12 +34,12 @@ from .update import standing_statement
 if TYPE_CHECKING:
     from ..setting.arrays import Array
 
-THEOREM = "schedule"
-"""The theorem that bounds by shifts rest on (`sharper.schedules`)."""
+THEOREM = "shift:pattern/planned-releases"
+"""The theorem that bounds by shifts rest on (`lemmas`); in a bounded set, and for a mean, on its neighbours."""
 STRETCHES = "stretches"
 ATOL = Fraction(1, 2**120)
-NEXT_TO_NOTHING = Fraction(1, 2**1000)
-"""More than e^(−750)."""
+CLOSE = 1 - Fraction(1, 2**30)
+"""An ε is compared with one so much smaller, to tell how close it is."""
 MOST_PARTS = 48
 """Stretches of steps drawn afresh that are told apart."""
 _TITLES = {
@@ -70,7 +73,9 @@ class ByShifts(GaussianBound):
     def cost(self) -> Enclosure:
         """μ² of the worst rank, which bounds them all."""
         worst = max(each.square for each in self.costs)
-        return Enclosure(worst, worst)
+        if worst == inf:
+            raise ArgumentError("run", self.setting, "its cost is beyond all doubles", "use composition")
+        return Enclosure(Fraction(worst), Fraction(worst))
 
     def best(self, goal: Goal) -> Best:
         """The certified ε at the δ given, or δ at the ε given."""
@@ -79,9 +84,16 @@ class ByShifts(GaussianBound):
             return settled
         if len(self.costs) == 1:
             return Best(goal.of_gaussian(self.cost()), None)
+        shares, squares = [each.share for each in self.costs], np.array([each.square for each in self.costs])
         if goal.seeks == "delta":
-            return Best(mixed_delta(self.costs, goal.given), None)
-        return Best(mixed_epsilon(self.costs, goal.given), None)
+            most = Fraction(mixture_delta(shares, squares, goal.given))
+            return Best(Enclosure(min(most, least_delta(self.costs, goal.given)), most), None)
+        found = mixture_epsilon(shares, squares, goal.given)
+        if found == inf:
+            return Best(None, None)
+        near = Fraction(found) * CLOSE
+        least = near if least_delta(self.costs, near) > goal.given else Fraction(0)
+        return Best(Enclosure(least, Fraction(found)), None)
 
 
 @dataclass(frozen=True)
@@ -260,47 +272,15 @@ def _merged(stretches: Iterable[Stretch]) -> Iterator[Stretch]:
             yield replace(alike[first], steps=sum(each.steps for each in alike[first : first + length]))
 
 
-# --- δ and ε of a mean over groups ----------------------------------------------------------------------------------
+# --- δ of a mean over groups ----------------------------------------------------------------------------------
 
 
-def mixed_delta(costs: Iterable[Cost], epsilon: Fraction) -> Enclosure:
-    """Σ share·δ_G(μ; ε), bracketed."""
-    low = high = Fraction(0)
+def least_delta(costs: Iterable[Cost], epsilon: Fraction) -> Fraction:
+    """Not above Σ share·δ_G(μ; ε): where each is next to nothing, 0."""
+    found = Fraction(0)
     for each in costs:
-        if _is_far(each.square, epsilon):
-            high += NEXT_TO_NOTHING
-        elif each.square:
-            found = enclose(gaussian_program("delta"), {"cost_1": each.square, "epsilon": epsilon}, atol=ATOL)
-            low += Fraction(double_below(each.share * found.lo))  # as doubles, which are short
-            high += Fraction(double_above(each.share * found.hi))
-    return Enclosure(max(low, Fraction(0)), high)
-
-
-def _is_far(square: Fraction, epsilon: Fraction) -> bool:
-    """Whether δ_G(μ; ε) ≤ Φ(−x) ≤ e^(−x²/2), x = ε/μ − μ/2, is less than e^(−750)."""
-    return bool(square) and epsilon > square / 2 and 1500 * square < (epsilon - square / 2) ** 2
-
-
-def mixed_epsilon(costs: tuple[Cost, ...], delta: Fraction) -> Enclosure:
-    """The least ε ≥ 0 at which that is at most δ: looked for in doubles, then certified."""
-    if mixed_delta(costs, Fraction(0)).hi <= delta:
-        return Enclosure(Fraction(0), Fraction(0))
-    shares = np.array([float(each.share) for each in costs])
-    squares = np.array([float(each.square) for each in costs])
-
-    def is_above(epsilon: float) -> bool:
-        total = shares @ profile(squares, np.full(squares.shape, epsilon))
-        return bool(total > float(delta))
-
-    low, high = 0.0, 1.0
-    while is_above(high):
-        low, high = high, 2 * high
-    for _ in range(64):
-        middle = (low + high) / 2
-        low, high = (middle, high) if is_above(middle) else (low, middle)
-    near, slack = Fraction(high), Fraction(1, 2**46)
-    while mixed_delta(costs, near * (1 + slack)).hi > delta:
-        slack *= 4
-    below = near * (1 - slack)
-    least = below if mixed_delta(costs, below).lo > delta else Fraction(0)
-    return Enclosure(least, near * (1 + slack))
+        square = Fraction(min(each.square, sys.float_info.max))
+        if square and 1500 * square > (epsilon - square / 2) ** 2:  # else δ_G ≤ Φ(−x) ≤ e^(−x²/2) < e^(−750)
+            part = enclose(gaussian_program("delta"), {"cost_1": square, "epsilon": epsilon}, atol=ATOL)
+            found += Fraction(double_below(each.share * part.lo))  # as doubles, which are short
+    return max(found, Fraction(0))

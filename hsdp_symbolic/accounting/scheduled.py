@@ -12,11 +12,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import pairwise
+from math import inf, nextafter
 
 import numpy as np
 
 from ..arithmetic.doubles import double_above, double_below
+from ..functions.scheduled_set import from_step, spent_in_set
 from ..functions.scheduled_shifts import Schedule as ShiftsOfSteps
 from ..functions.scheduled_shifts import Steps
 from ..meaning import Scheme
@@ -35,7 +38,7 @@ class Cost:
     """μ² for records of such ranks, and how many of all records these are."""
 
     share: Fraction
-    square: Fraction
+    square: float
 
 
 class Costs:
@@ -59,7 +62,6 @@ class Costs:
         self._bounds, splits = self._groups()
         self._epochs = np.union1d(self.line.epochs, splits)
         """Where what uses a record at most once begins: epochs, cut where it is known on which side the record is."""
-        self._from: dict[int, ShiftsOfSteps] = {}
 
     def all(self) -> Iterator[Cost]:
         """μ² for each group of ranks; where batches are the same in every run, only the largest counts."""
@@ -93,26 +95,24 @@ class Costs:
             last = np.where(line.epoch[begins] < line.epoch[-1], ends, last)
         return last
 
-    def _of(self, places: Array) -> Fraction:
+    @cached_property
+    def _shifts(self) -> ShiftsOfSteps:
+        return ShiftsOfSteps(self._steps, self.cuts)
+
+    @property
+    def _steps(self) -> Steps:
+        return Steps(self._factor, self._noise, self._jump, self._epochs)
+
+    def _of(self, places: Array) -> float:
         """μ² for one plan."""
-        plain = self._after(0, places, 0.0)
+        plain = self._shifts.spent(places)
         if self.run.projection is None:
             return plain
         known = int(self._inside[-1]) if self._inside.size else 0
         early = np.where(self._epochs < known, np.minimum(places, known - 1), -1)
-        before = self._after(0, early, 0.0) if known else Fraction(0)
-        start = double_above(self.run.projection)
-        tried = (self._after(each, places, start) for each in _starts(known, self.line.steps))
-        return min(plain, before + min(tried, default=plain))
-
-    def _after(self, begin: int, places: Array, start: float) -> Fraction:
-        """μ² of the steps from one on, the two runs being so far apart before it."""
-        epochs = np.union1d([begin], self._epochs[self._epochs > begin])
-        if begin not in self._from:
-            steps = Steps(self._factor[begin:], self._noise[begin:], self._jump[begin:], epochs - begin)
-            self._from[begin] = ShiftsOfSteps(steps, self.cuts[self.cuts > begin] - begin)
-        chosen = places[len(places) - len(epochs) :]
-        return Fraction(self._from[begin].spent(np.where(chosen >= begin, chosen - begin, -1), start))
+        before = self._shifts.spent(early) if known else 0.0
+        after = spent_in_set(*from_step(self._steps, places, known), double_above(self.run.projection))
+        return min(plain, nextafter(before + after, inf))
 
 
 def _moves(kind: Kind, run: TrainingRun) -> tuple[Fraction, Fraction]:
@@ -129,15 +129,6 @@ def _some(values: Array, most: int) -> Array:
     even = np.linspace(0, len(values) - 1, half).round().astype(np.int64)
     late = len(values) - 1 - np.round(np.geomspace(1, len(values), half) - 1).astype(np.int64)
     return values[np.union1d(even, late[late >= 0])]
-
-
-def _starts(known: int, steps: int) -> Iterator[int]:
-    """Steps from which on a projected run is looked at anew: every one near the end, fewer before."""
-    back, place = 1.0, steps - 1
-    while place > known:
-        yield place
-        back *= 1.25
-        place = min(place - 1, steps - int(back))
 
 
 def square_at_once(run: TrainingRun, scheme: Scheme) -> Fraction:

@@ -39,7 +39,7 @@ def spent_in_set(steps: Steps, places: Array, diameter: float) -> float:
     def of_last(number: int) -> float:
         """What the last so many steps cost."""
         if number not in known:
-            later = _later(steps, np.asarray(places), length - number)
+            later = from_step(steps, np.asarray(places), length - number)
             known[number] = spent(*later, start=diameter)
         return known[number]
 
@@ -59,7 +59,7 @@ def spent_in_set(steps: Steps, places: Array, diameter: float) -> float:
     return min(whole, *known.values())
 
 
-def _later(steps: Steps, places: Array, begin: int) -> tuple[Steps, Array]:
+def from_step(steps: Steps, places: Array, begin: int) -> tuple[Steps, Array]:
     """The run from a step on; an epoch that has begun goes on, as one in which nothing happened yet."""
     factor, variance, jump, epochs = (np.asarray(part) for part in steps)
     first = int(np.searchsorted(epochs, begin, side="right")) - 1

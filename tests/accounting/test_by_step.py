@@ -5,9 +5,8 @@ Bounds by shifts against the exact law of small runs with real records; against 
 
 from __future__ import annotations
 
-import math
-import time
-from fractions import Fraction as F
+from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -20,12 +19,12 @@ from hsdp_symbolic.accounting import (
     delta,
     epsilon,
     logistic,
-    scheduled_run,
     training_run,
 )
-from hsdp_symbolic.accounting.by_step import by_shifts, mixed_delta
+from hsdp_symbolic.accounting.by_step import by_shifts
+from hsdp_symbolic.accounting.conversion import Goal
 from hsdp_symbolic.accounting.effort import NORMAL
-from hsdp_symbolic.errors import ArgumentError, HsdpError
+from hsdp_symbolic.errors import ArgumentError
 from hsdp_symbolic.experiment import plans
 from hsdp_symbolic.experiment.losses import Quadratic
 from hsdp_symbolic.experiment.small_runs import Update, exact_pair
@@ -36,7 +35,7 @@ from . import stepwise_law as exact
 KNOWN = ("fixed", "shuffle", "reshuffle", "full_batch")
 ROUNDING = 1e-5
 """Of the integrals, by the trapezoidal rule."""
-EPSILONS = (F(0), F(1, 2), F(2))
+EPSILONS = (Fraction(0), Fraction(1, 2), Fraction(2))
 
 
 def some(rng, values):
@@ -58,14 +57,17 @@ class Case:
             self.leftover = {"partial": "partial", "dropped": "dropped"}.get(kind) or some(rng, ["partial", "dropped"])
         self.divisor = some(rng, [self.b, "actual"]) if self.leftover == "partial" else None
         self.epochs = int(rng.integers(1, 3 if scheme == "reshuffle" else 4))
-        self.decay, self.clip = some(rng, [F(1, 2), F(1, 5), F(1, 100)]), some(rng, [F(1), F(1, 3)])
+        self.decay, self.clip = (
+            some(rng, [Fraction(1, 2), Fraction(1, 5), Fraction(1, 100)]),
+            some(rng, [Fraction(1), Fraction(1, 3)]),
+        )
         self.batches = self.n // self.b + (1 if self.leftover == "partial" else 0)
         self.T = self.epochs * self.batches
         if rng.random() < 0.3 and self.T > 1:
             self.T -= 1
         alike = kind != "schedule" and rng.random() < 0.5
-        self.rates = [some(rng, [F(1), F(1, 2), F(1, 10)]) for _ in range(self.T)]
-        self.noises = [some(rng, [F(1), F(3, 2), F(4)]) for _ in range(self.T)]
+        self.rates = [some(rng, [Fraction(1), Fraction(1, 2), Fraction(1, 10)]) for _ in range(self.T)]
+        self.noises = [some(rng, [Fraction(1), Fraction(3, 2), Fraction(4)]) for _ in range(self.T)]
         if alike:
             self.rates, self.noises = self.rates[:1] * self.T, self.noises[:1] * self.T
         self.released = "last"
@@ -120,7 +122,7 @@ def bounded(run: TrainingRun, scheme: str) -> list[float]:
     """δ by shifts at some ε."""
     found, reason = by_shifts(run, Scheme(scheme), NORMAL)
     assert found is not None, reason
-    return [mixed_delta(found.costs, each).upper() for each in EPSILONS]
+    return [found.best(Goal("delta", each)).upper for each in EPSILONS]
 
 
 def ratios(kind: str, scheme: str, seed: int, count: int):
@@ -159,9 +161,11 @@ class TestNoBoundIsBroken:
             plan = getattr(plans, scheme)(n, 1, epochs)
             first, second = np.zeros(n), np.zeros(n)
             first[-1] = far
-            lam = F(round(curvature * 10), 10)
-            setting = Setting(n=n, b=1, K=epochs, eta=F(1, 2), lam=lam, beta=lam, sigma=1, S_g=F(str(far)))
-            run = TrainingRun(setting, projection=2 * F(str(half)))
+            lam = Fraction(round(curvature * 10), 10)
+            setting = Setting(
+                n=n, b=1, K=epochs, eta=Fraction(1, 2), lam=lam, beta=lam, sigma=1, S_g=Fraction(str(far))
+            )
+            run = TrainingRun(setting, projection=2 * Fraction(str(half)))
             pair = exact_pair(update, (first, plan), (second, plan))
             bound = bounded(run, scheme)
             for each, most in zip(EPSILONS, bound, strict=True):
@@ -182,7 +186,7 @@ class TestNoBoundIsBroken:
         for eta, z in ((0.5, 1.0), (0.5, 2.0), (0.2, 1.5)):
             q = 1 - eta * 0.5
             drift, noise = q * drift + 2 * eta / 3, q**2 * noise + (eta * z / 3) ** 2
-        assert float(found.square) >= drift**2 / noise * (1 - 1e-12)
+        assert found.square >= drift**2 / noise * (1 - 1e-12)
 
 
 class TestClosedForms:
@@ -196,7 +200,7 @@ class TestClosedForms:
             return
         assert closed.bound != bound.label
         least = delta(run, epsilon=closed.epsilon, scheme=scheme).delta
-        assert mixed_delta(bound.costs, F(closed.epsilon)).upper() == pytest.approx(least, rel=1e-6)
+        assert bound.best(Goal("delta", Fraction(closed.epsilon))).upper == pytest.approx(least, rel=1e-6)
 
     def test_a_list_of_one_value_is_no_schedule(self):
         facts = {"n": 100, "batch_size": 10, "noise_multiplier": 2, "max_grad_norm": 1}
@@ -206,7 +210,7 @@ class TestClosedForms:
 
 
 class TestDescriptions:
-    FACTS = {"n": 100, "noise_multiplier": 2, "max_grad_norm": 1}
+    FACTS: ClassVar = {"n": 100, "noise_multiplier": 2, "max_grad_norm": 1}
 
     def test_lists_and_functions_say_the_same(self):
         by_epoch = training_run(learning_rate=["0.4", "0.2"], per="epoch", batch_size=10, **self.FACTS)
