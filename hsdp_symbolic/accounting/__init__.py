@@ -8,7 +8,7 @@
 ('profile:shuffle', True, True)
 """
 
-from .accountant import DoesNotCompose, HiddenStateAccountant
+from .accountant import HiddenStateAccountant
 from .applicable import Considered
 from .bounds_over_epochs import Comparison, Crossover, compare
 from .calibrate import Calibration, Unreachable, calibrate
@@ -27,7 +27,6 @@ __all__ = [
     "Comparison",
     "Considered",
     "Crossover",
-    "DoesNotCompose",
     "Guarantee",
     "HiddenStateAccountant",
     "Leftover",
