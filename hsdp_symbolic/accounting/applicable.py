@@ -14,6 +14,7 @@ from .bounds import Bound, needs_hidden_state
 from .by_step import STRETCHES, THEOREM, by_shifts, by_stretches, composed
 from .candidates import apply, check_neighbouring, check_scheme, covering
 from .effort import NORMAL, Effort, TooMuchWork
+from .release import LAST
 from .run import ACTUAL, Covered, TrainingRun, as_run, cover
 from .update import Unclipped
 
@@ -100,7 +101,7 @@ def _of_steps_that_differ(into: Candidates, refuse: Refuse | None, effort: Effor
     """What is said of runs whose steps differ, that end within an epoch, show more or are projected."""
     run, scheme = into.covered.run, into.scheme
     if scheme.draws_afresh:
-        if not run.is_plain:
+        if run.schedule is not None or (run.released.hides and run.released != LAST):
             _in_stretches(into, refuse, effort)
         return
     uneven = scheme.goes_through_epochs and (run.steps is not None or _has_leftover(run))

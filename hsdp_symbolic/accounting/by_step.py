@@ -241,7 +241,8 @@ def stretches_of(run: TrainingRun) -> list[tuple[TrainingRun, int]]:
     if len(found) > MOST_PARTS:
         found = Counter(_merged(schedule.stretches))
         run = replace(run, released=EVERY)
-    shows = run.released if run.released.kind is Kind.EVERY else LAST
+    hides = run.released.hides and run.projection is None  # of projections these bounds say nothing
+    shows = LAST if hides else EVERY
     told = run.setting.replace(K=None)
     return [
         (

@@ -74,6 +74,14 @@ def with_schedule(run: TrainingRun, schedule: Schedule, batches: Callable[[int],
     return replace(run, setting=setting, steps=schedule.steps, schedule=schedule)
 
 
+def noisier(run: TrainingRun, factor: Fraction | int) -> TrainingRun:
+    """The run with every noise multiplied by a factor."""
+    if run.schedule is None:
+        return replace(run, setting=run.setting.replace(sigma_squared=run.setting["sigma2"] * Fraction(factor) ** 2))
+    steps = (replace(each, sigma2=each.sigma2 * Fraction(factor) ** 2) for each in run.schedule.stretches)
+    return replace(run, schedule=Schedule.of(steps))
+
+
 def scheduled_run(
     setting: Setting,
     /,

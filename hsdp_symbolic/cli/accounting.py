@@ -94,7 +94,8 @@ def register(command: Command) -> None:
     calibrate.add_argument(
         "--solve-for",
         metavar="NAME",
-        help="what to find: noise_multiplier (default), sigma (default with the paper's letters), K, b or lam",
+        help="what to find: noise_multiplier (default), sigma (default with the paper's letters), K, b, lam or "
+        "noise_scale, a factor on all noises of the run",
     )
     compare = _add(command, "compare", _compare, "delta")
     compare.epilog = f"example: hsdp compare --scheme fixed {EXAMPLE_RUN} --delta 1e-5"
