@@ -104,17 +104,13 @@ def _of_steps_that_differ(into: Candidates, refuse: Refuse | None, effort: Effor
         if run.schedule is not None or (run.released.hides and run.released != LAST):
             _in_stretches(into, refuse, effort)
         return
-    uneven = scheme.goes_through_epochs and (run.steps is not None or _has_leftover(run))
+    uneven = scheme.goes_through_epochs and (run.steps is not None or into.covered.uncovered)
     if run.schedule is not None:
         into.bounds.append(composed(run, scheme, effort))
     if run.is_plain and not uneven:
         return
     if run.released.hides or run.schedule is not None:
         _by_shifts(into, refuse, effort)
-
-
-def _has_leftover(run: TrainingRun) -> bool:
-    return run.leftover is not None and run.has_leftover()
 
 
 def _by_shifts(into: Candidates, refuse: Refuse | None, effort: Effort) -> None:
