@@ -174,8 +174,11 @@ def _is_over(run: TrainingRun, remaining: int, size: int) -> bool:
 
 
 def _shorter(run: TrainingRun, full: Kind, block: Block) -> Block:
-    """The batch of the records left over; where all have one divisor, it is like the others."""
-    if run.leftover is Leftover.BLANK or isinstance(run.divisor, int):
+    """The batch of the records left over; where all have one divisor, it is like the others.
+
+    Blank records are no records: divided by its own size, a batch with them is as noisy as without.
+    """
+    if isinstance(run.divisor, int) or (run.leftover is Leftover.BLANK and run.divisor != ACTUAL):
         return block
     if run.divisor != ACTUAL:
         raise ArgumentError(
