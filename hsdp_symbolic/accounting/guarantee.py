@@ -295,12 +295,6 @@ def why_composition(candidates: Candidates, considered: Iterable[Considered]) ->
             for name in missing
         )
         return f"hidden-state bounds need {meanings}, not given here"
-    if covered.run.is_plain and covered.run.steps is not None and scheme is not Scheme.FULL_BATCH:
-        batches, steps = covered.run.batches(), covered.run.steps
-        return (
-            f"{steps} steps end within an epoch of {batches}, and hidden-state bounds hold at its end (the next: "
-            f"{-(-steps // batches) * batches} steps)"
-        )
     return f"no hidden-state bound applies: {entries[0].reason}"
 
 
