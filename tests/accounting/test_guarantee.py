@@ -308,8 +308,6 @@ def test_steps_that_end_within_an_epoch():
         each for each in epsilon(three, delta="1e-5", scheme="reshuffle").considered if each.label == composed.label
     )
     assert found.epsilon < composed.value == whole.value  # a record is used at most three times in 2.5 epochs
-        found.epsilon < composed.value == whole.value
-    )  # a record is used at most three times in two and a half epochs
     assert any("holds at the end of an epoch" in entry.reason for entry in found.considered)
     sampled = [
         epsilon(
