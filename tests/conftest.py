@@ -38,7 +38,7 @@ def only(monkeypatch):
 
     def restrict(*chosen):
         found = [(statement(label), "") for label in chosen]
-        monkeypatch.setattr("hsdp_symbolic.accounting.guarantee.covering", lambda scheme, relation: found)
+        monkeypatch.setattr("hsdp_symbolic.accounting.applicable.covering", lambda scheme, relation: found)
 
     return restrict
 

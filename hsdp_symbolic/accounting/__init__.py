@@ -8,15 +8,19 @@
 ('profile:shuffle', True, True)
 """
 
-from .accountant import DoesNotCompose, HiddenStateAccountant
+from .accountant import HiddenStateAccountant
 from .advice import Advice, advise
+from .applicable import Considered
 from .bounds_over_epochs import Comparison, Crossover, compare
 from .calibrate import Calibration, Unreachable, calibrate
 from .conversion import delta_at, epsilon_at
-from .guarantee import Considered, Guarantee, Margin, delta, epsilon
+from .guarantee import Guarantee, Margin, delta, epsilon
 from .library import training_run
 from .losses import convex, huber, logistic, scalar, smooth, smoothed_hinge, softmax, squared
+from .planned import scheduled_run
+from .release import Release, average, checkpoints
 from .run import Leftover, TrainingRun
+from .schedule import Schedule, Stretch
 from .several import Part, Total, delta_of_all, epsilon_of_all
 from .unlearning import Unlearning, unlearning
 from .update import vouched
@@ -27,18 +31,22 @@ __all__ = [
     "Comparison",
     "Considered",
     "Crossover",
-    "DoesNotCompose",
     "Guarantee",
     "HiddenStateAccountant",
     "Leftover",
     "Margin",
     "Part",
+    "Release",
+    "Schedule",
+    "Stretch",
     "Total",
     "TrainingRun",
     "Unlearning",
     "Unreachable",
     "advise",
+    "average",
     "calibrate",
+    "checkpoints",
     "compare",
     "convex",
     "delta",
@@ -50,6 +58,7 @@ __all__ = [
     "huber",
     "logistic",
     "scalar",
+    "scheduled_run",
     "smooth",
     "smoothed_hinge",
     "softmax",

@@ -1,47 +1,40 @@
 """`HiddenStateAccountant`: the accountant as an object that is told of every step, in the shape Opacus users know.
 
-Guarantee: `get_epsilon` never returns less than the exact ε of the bound it uses, for the steps it was told of. What no
-hidden-state bound covers raises: a parameter that changes in mid-run, a step after a release.
+Guarantee: `get_epsilon` never returns less than the exact ε of the bound it uses, for the steps it was told of.
+Learning rate and noise may change in mid-run, and iterates may be released on the way.
 """
 
 from __future__ import annotations
 
 import math
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, MutableMapping
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from copy import deepcopy
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from ..errors import ArgumentError
 from ..meaning import Scheme
 from ..setting.gate import to_fraction
+from .applicable import bounds_for
 from .bounds import needs_hidden_state
 from .candidates import check_neighbouring, check_scheme
 from .conversion import admit_delta, admit_epsilon
-from .guarantee import Guarantee, bounds_for, delta, epsilon
+from .counts import admit_count
+from .guarantee import Guarantee, delta, epsilon
 from .library import exact_rate, training_run
-from .run import TrainingRun, admit_count, admit_divisor, admit_leftover, batches_in
+from .planned import with_schedule
+from .release import EVERY, LAST, checkpoints
+from .run import TrainingRun, admit_divisor, admit_leftover, batches_in
+from .schedule import Schedule, Stretch
 from .several import Part, Total, delta_of_all, epsilon_of_all
 
 if TYPE_CHECKING:
     from ..statement import Statement
-    from .guarantee import Refuse
+    from .applicable import Refuse
 
 MECHANISM = "hidden_state"
-_WHAT_COMPOSES = (
-    "what does compose: (1) all iterates released, HiddenStateAccountant(…, released=True), which accounts by "
-    "composition; (2) end this run here, begin another from the released iterate with an accountant of its own (and "
-    "batches shuffled anew), and add the two with hsdp_symbolic.accounting.epsilon_of_all"
-)
-
-
-class DoesNotCompose(ArgumentError):
-    """No hidden-state bound covers what was done; the message says what to do instead."""
-
-    def __init__(self, argument: str, value: object, problem: str) -> None:
-        super().__init__(argument, value, problem, _WHAT_COMPOSES)
 
 
 class HiddenStateAccountant:
@@ -117,35 +110,46 @@ class HiddenStateAccountant:
         self._n, self._batch_size = n, batch_size
         self._leftover = None if leftover is None else admit_leftover(leftover)
         self.history = []
-        self._released_after: int | None = None
+        self.learning_rates: list[tuple[object, int]] = []
+        """(Learning rate, number of steps), where a step was told of one; None stands for that given here."""
+        self._released_after: list[int] = []
         run = self._run(1, self._usual_rate() or 1, 1)  # so that bad facts are refused now
         bounds_for(run, self.scheme, self.neighbouring, _nothing)
 
-    def step(self, *, noise_multiplier: object, sample_rate: object) -> None:
-        """One update was made with this noise and sample rate."""
+    def step(self, *, noise_multiplier: object, sample_rate: object, learning_rate: object = None) -> None:
+        """One update was made with this noise and sample rate; and learning rate, where it is not that given before."""
         to_fraction("noise_multiplier", noise_multiplier)
         exact_rate(sample_rate)
-        if self._released_after is not None and not self.released:
-            raise DoesNotCompose(
-                "release",
-                self._released_after,
-                f"the iterate after {self._released_after} steps was released, and hidden-state bounds hold for runs "
-                "of which only the last iterate is seen",
-            )
-        if self.history:
-            noise, rate, steps = self.history[-1]
-            if noise == noise_multiplier and rate == sample_rate:
-                self.history[-1] = (noise, rate, steps + 1)
-                return
-            self._check_change(noise_multiplier, sample_rate)
-        self._run(noise_multiplier, sample_rate, 1)
-        self.history.append((noise_multiplier, sample_rate, 1))
+        if learning_rate is not None and self._facts["learning_rate"] is None:
+            problem = "the accountant was made without one"
+            raise ArgumentError("learning_rate", learning_rate, problem, "give HiddenStateAccountant the first one")
+        alike = self.history and self.history[-1][:2] == (noise_multiplier, sample_rate)
+        if not alike or learning_rate is not None:
+            self._run(noise_multiplier, sample_rate, 1, learning_rate)
+        self._note_rate(learning_rate, len(self))
+        if alike:
+            self.history[-1] = (noise_multiplier, sample_rate, self.history[-1][2] + 1)
+        else:
+            self.history.append((noise_multiplier, sample_rate, 1))
+
+    def _note_rate(self, learning_rate: object, told: int) -> None:
+        """The learning rate of the step after so many."""
+        if learning_rate is None and not self.learning_rates:
+            return
+        missing = told - sum(steps for _, steps in self.learning_rates)
+        if missing:
+            self.learning_rates.append((None, missing))
+        if self.learning_rates and self.learning_rates[-1][0] == learning_rate:
+            self.learning_rates[-1] = (learning_rate, self.learning_rates[-1][1] + 1)
+        else:
+            self.learning_rates.append((learning_rate, 1))
 
     def release(self) -> None:
-        """The current iterate is made public. It ends the run: unless `released=True`, a later step raises."""
+        """The current iterate is made public; later steps are accounted for with it."""
         if not len(self):
             raise ArgumentError("release", 0, "no step was made yet", "call step() first; the start is public anyway")
-        self._released_after = len(self)
+        if len(self) not in self._released_after:
+            self._released_after.append(len(self))
 
     def get_epsilon(
         self, delta: object, *, orders: Iterable[object] | None = None, alphas: Iterable[object] | None = None
@@ -174,7 +178,7 @@ class HiddenStateAccountant:
     def guarantee(self, delta: object, *, orders: Iterable[object] | None = None) -> Guarantee | Total:
         """As `get_epsilon`, with the bound used, its hypotheses and all that was considered.
 
-        Most hidden-state bounds hold at the end of an epoch. Within one, composition may be all there is: see `note`.
+        Where composition is all there is, `note` says why.
         """
         parts, relation, refuse = self._parts(), self.neighbouring, self._refuse()
         if len(parts) > 1:
@@ -195,13 +199,14 @@ class HiddenStateAccountant:
         found: MutableMapping[str, object] = OrderedDict() if destination is None else destination
         found["history"] = deepcopy(self.history)
         found["mechanism"] = self.mechanism()
-        found["released_after"] = self._released_after
+        found["released_after"] = list(self._released_after)
+        found["learning_rates"] = list(self.learning_rates)
         found["facts"] = self._fingerprint()
         return found
 
     def load_state_dict(self, state_dict: Mapping[str, object]) -> None:
         """Restore a history saved by an accountant that was constructed alike, or raise."""
-        history, mechanism, facts, released_after = _saved(state_dict)
+        history, mechanism, facts, released_after, rates = _saved(state_dict)
         if mechanism != self.mechanism():
             raise ArgumentError(
                 "state_dict", mechanism, "saved by another kind of accountant", "load it into one of that kind"
@@ -211,15 +216,18 @@ class HiddenStateAccountant:
                 raise ArgumentError(
                     "state_dict", facts.get(name), f"its {name} differs from {value}", "use the same facts for one run"
                 )
-        before = self.history, self._released_after
-        self.history, self._released_after = [_entry(entry) for entry in history], released_after
+        before = self.history, self._released_after, self.learning_rates
+        self.history = [_entry(entry) for entry in history]
+        self._released_after, self.learning_rates = released_after, rates
         try:
             if self.history:
                 self._parts()
-            if self._released_after not in (None, len(self)) and not self.released:
-                raise DoesNotCompose("released_after", self._released_after, f"{len(self)} steps were made in all")
+            for name, steps in (("released_after", released_after), ("learning_rates", [sum(n for _, n in rates)])):
+                if max(steps, default=0) > len(self):
+                    problem = f"{len(self)} steps were made in all"
+                    raise ArgumentError(name, max(steps), problem, "pass what state_dict() returned")
         except ArgumentError:
-            self.history, self._released_after = before
+            self.history, self._released_after, self.learning_rates = before
             raise
 
     def _fingerprint(self) -> dict[str, str]:
@@ -245,41 +253,45 @@ class HiddenStateAccountant:
     def _usual_rate(self) -> Fraction | None:
         return None if self._n is None or self._batch_size is None else Fraction(self._batch_size, self._n)
 
-    def _check_change(self, noise_multiplier: object, sample_rate: object) -> None:
-        """Whether the parameters of a step may differ from those before."""
-        noise, rate, _ = self.history[-1]
-        name, old, new = (
-            ("noise_multiplier", noise, noise_multiplier)
-            if noise != noise_multiplier
-            else ("sample_rate", rate, sample_rate)
-        )
-        if not self.released:
-            raise DoesNotCompose(
-                name,
-                new,
-                f"it was {old} for {len(self)} steps, and hidden-state bounds hold for runs of one kind of step",
-            )
-        if not self.scheme.draws_afresh and len(self) % self._batches():
-            raise ArgumentError(
-                name, new, f"it changes within an epoch of {self._batches()} steps", "change it at the end of an epoch"
-            )
+    def _alike(self) -> Iterator[tuple[object, object, object, int]]:
+        """Noise, sample rate, learning rate and number of steps: of steps that are alike, in order."""
+        rates = [*self.learning_rates, (None, len(self))]
+        place, left = 0, rates[0][1]
+        for noise, sample_rate, steps in map(_entry, self.history):
+            while steps:
+                count = min(steps, left)
+                if count:
+                    yield noise, sample_rate, rates[place][0], count
+                steps, left = steps - count, left - count
+                if not left and place + 1 < len(rates):
+                    place, left = place + 1, rates[place + 1][1]
 
     def _parts(self) -> list[Part]:
-        """The run, from the history (which Opacus also writes itself)."""
+        """The run, from the history (which Opacus also writes itself).
+
+        Where batches are drawn afresh, steps of different kinds and what follows a release are parts of their own.
+        """
         if not self.history:
             raise ArgumentError("history", [], "no step was made yet", "call step() after every update")
-        if len(self.history) > 1 and not self.released:
-            raise DoesNotCompose("history", self.history, "parameters change in mid-run")
-        parts = [Part(self._run(*_entry(entry)), self.scheme) for entry in self.history]
-        for part in parts[:-1]:
-            if not self.scheme.draws_afresh and isinstance(part.run, TrainingRun) and part.run.steps is not None:
-                raise ArgumentError(
-                    "history", self.history, "parameters change within an epoch", "change them at the end of an epoch"
-                )
-        return parts
+        runs = [self._run(noise, sample, steps, rate) for noise, sample, rate, steps in self._alike()]
+        shows = EVERY if self.released else checkpoints(*(each for each in self._released_after if each < len(self)))
+        if len(runs) == 1 and (self.released or shows == LAST):
+            return [Part(runs[0], self.scheme)]
+        if self.scheme.draws_afresh:
+            cuts = () if self.released else self._released_after
+            return [Part(each, self.scheme) for each in _cut(runs, cuts)]
+        schedule = Schedule.of(
+            Stretch(_length(run, self.scheme), run.setting["eta"], run.setting["sigma2"], int(run.setting["b"]))
+            for run in runs
+        )
+        return [Part(with_schedule(replace(runs[0], released=shows), schedule, lambda _: self._batches()), self.scheme)]
 
-    def _run(self, noise_multiplier: object, sample_rate: object, steps: object) -> TrainingRun:
+    def _run(
+        self, noise_multiplier: object, sample_rate: object, steps: object, learning_rate: object = None
+    ) -> TrainingRun:
         facts = {name: value for name, value in self._facts.items() if value is not None}
+        if learning_rate is not None:
+            facts["learning_rate"] = learning_rate
         if self.scheme is Scheme.POISSON:  # of which the rate of the steps is what counts
             divisor = admit_divisor(facts.pop("divisor", None))
             self._check_rate(sample_rate)
@@ -316,22 +328,50 @@ def _nothing(found: Statement) -> str:
     return "only the facts of the run are looked at"
 
 
-def _saved(state_dict: object) -> tuple[list[object], str, Mapping[str, object], int | None]:
-    """History, mechanism, facts and what was released, from a saved accountant that may be damaged."""
+def _length(run: TrainingRun, scheme: Scheme) -> int:
+    """How many steps it makes."""
+    if run.steps is not None:
+        return run.steps
+    return int(run.setting["K"]) * (1 if scheme is Scheme.FULL_BATCH else run.batches())
+
+
+def _cut(runs: Iterable[TrainingRun], ends: Iterable[int]) -> Iterator[TrainingRun]:
+    """The same steps, in parts that end wherever an iterate was released."""
+    cuts, done = sorted(ends), 0
+    for run in runs:
+        end = done + _length(run, Scheme.POISSON)
+        for cut in (*(each for each in cuts if done < each < end), end):
+            yield replace(run, setting=run.setting.replace(K=None), steps=cut - done)
+            done = cut
+
+
+_Saved: TypeAlias = tuple[list[object], str, Mapping[str, object], list[int], list[tuple[object, int]]]
+
+
+def _saved(state_dict: object) -> _Saved:
+    """History, mechanism, facts, releases and learning rates, from a saved accountant that may be damaged."""
     if not isinstance(state_dict, Mapping) or not {"history", "mechanism"} <= state_dict.keys():
         raise ArgumentError("state_dict", state_dict, "not a saved accountant", "pass what state_dict() returned")
-    history, mechanism = state_dict["history"], state_dict["mechanism"]
-    facts, released_after = state_dict.get("facts"), state_dict.get("released_after")
+    history, mechanism, facts = state_dict["history"], state_dict["mechanism"], state_dict.get("facts")
+    released, rates = state_dict.get("released_after", []), state_dict.get("learning_rates", [])
     for name, value, shape in (
         ("history", history, list),
         ("mechanism", mechanism, str),
         ("facts", facts, Mapping),
-        ("released_after", released_after, int | None),
+        ("released_after", released, list),
+        ("learning_rates", rates, list),
     ):
         if not isinstance(value, shape):
             problem = f"its {name} is damaged or missing"
             raise ArgumentError("state_dict", value, problem, "pass what state_dict() returned")
-    return history, mechanism, state_dict["facts"], released_after
+    pairs = [each if isinstance(each, (tuple, list)) and len(each) == 2 else (each, None) for each in rates]
+    return (
+        history,
+        mechanism,
+        state_dict["facts"],
+        [admit_count("released_after", each) for each in released],
+        [(rate, admit_count("learning_rates", steps)) for rate, steps in pairs],
+    )
 
 
 def _entry(entry: object) -> tuple[object, object, int]:

@@ -63,6 +63,10 @@ class Bound:
         return self.statement.label
 
     @property
+    def title(self) -> str:
+        return self.statement.title
+
+    @property
     def hidden_state(self) -> bool:
         """Whether the bound fails if intermediate iterates are seen."""
         return needs_hidden_state(self.statement)

@@ -10,12 +10,14 @@ from itertools import pairwise
 from ..errors import ArgumentError, HsdpError
 from ..progress import Ticker
 from ..setting import Setting
+from .applicable import Candidates, Considered, bounds_for
 from .bounds import Best, RenyiBound
 from .conversion import Goal, admit_delta
+from .counts import admit_count
 from .effort import Effort, admit_effort
-from .guarantee import Candidates, Considered, bounds_for, certified, nothing_holds, why_composition
+from .guarantee import certified, nothing_holds, why_composition
 from .orders import admit_orders, minimum
-from .run import TrainingRun, admit_count, as_run
+from .run import TrainingRun, as_run
 
 TIE = 1e-9
 """Bounds that differ by less, relatively, count as equal (several coincide at K = 1)."""

@@ -19,11 +19,14 @@ from ..errors import ArgumentError, HsdpError
 from ..progress import Ticker
 from ..setting import Setting
 from ..setting.letters import LARGEST_EXPONENT
+from .applicable import bounds_for
+from .by_step import ByShifts, ByStretches, Composed
 from .candidates import check_scheme
 from .conversion import admit_delta, admit_epsilon
 from .effort import admit_effort
-from .guarantee import Guarantee, bounds_for, epsilon
+from .guarantee import Guarantee, epsilon
 from .library import training_run
+from .planned import noisier
 from .run import TrainingRun, as_run
 from .update import Unclipped
 
@@ -31,7 +34,7 @@ TOLERANCE = 1e-6
 """How far below the target the certified ε may stay, for continuous parameters; relative to a target below 1."""
 ON_A_GRID = 1e-3
 """The same, relatively, where ε is computed on a grid and its enclosure is no narrower."""
-SOLVABLE = ("noise_multiplier", "sigma", "K", "b", "lam")
+SOLVABLE = ("noise_multiplier", "sigma", "K", "b", "lam", "noise_scale")
 _WIDEST = 300.0
 """Noise is sought between 10^−300 and 10^300."""
 _SCAN = 48
@@ -88,6 +91,7 @@ def calibrate(
 
     Give either a `Setting` without the parameter solved for (`sigma`, `K`, `b` or `lam`), or the keywords of
     `training_run` without it (`noise_multiplier`, `epochs`, `batch_size` or, to solve for "lam", `weight_decay`).
+    To solve for "noise_scale", a factor on all noises of a run, such as those of a schedule, give all of it.
 
     >>> found = calibrate(target_epsilon=1, delta="1e-5", scheme="poisson", sample_rate="0.01", steps=1000)
     >>> round(float(found.value), 5), found.guarantee.epsilon <= 1
@@ -109,7 +113,7 @@ def calibrate(
 
     make = _maker(run, solve_for, parameters)
     problem = _Problem(solve_for, target, certified, make, scheme, neighbouring, target_epsilon)
-    if solve_for in ("noise_multiplier", "sigma"):
+    if solve_for in ("noise_multiplier", "sigma", "noise_scale"):
         return problem.smallest_noise()
     if solve_for == "K":
         return problem.largest_count()
@@ -120,6 +124,10 @@ def _maker(run: Setting | TrainingRun | None, solve_for: str, parameters: dict[s
     """The run as a function of the parameter solved for."""
     if not isinstance(solve_for, str) or solve_for not in SOLVABLE:
         raise ArgumentError("solve_for", solve_for, "cannot be solved for", f"use one of {', '.join(SOLVABLE)}")
+    if solve_for == "noise_scale":
+        given = {key: value for key, value in parameters.items() if value is not None}
+        whole = training_run(**given) if run is None else as_run(run)
+        return lambda value: noisier(whole, value)
     if run is not None:
         told = as_run(run)
         if parameters:
@@ -176,6 +184,8 @@ class _Problem:
         from ..evaluate.trend import trend
 
         bounds = bounds_for(self.make(value), self.scheme, self.neighbouring).bounds
+        if any(isinstance(bound, (ByShifts, ByStretches, Composed)) for bound in bounds):
+            return False  # of these no trend was proved
         if any(node.free_at for bound in bounds for node in bound.statement.functions):
             return False  # what is chosen freely is chosen anew for every value
         trends = (trend(bound.statement.expr, getattr(symbols, letter)) for bound in bounds)

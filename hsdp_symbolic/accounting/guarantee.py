@@ -3,46 +3,33 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from ..arithmetic.doubles import double_below
 from ..errors import ArgumentError, HsdpError
 from ..evaluate.enclosure import Enclosure
-from ..meaning import Asks, Neighbouring, Scheme
+from ..meaning import Neighbouring, Scheme
 from ..progress import Ticker
 from ..setting import Setting
 from ..setting.letters import LETTERS
-from .bounds import Best, Bound, ProfileBound, RenyiBound, needs_hidden_state
-from .candidates import apply, check_neighbouring, check_scheme, covering, lacking
+from .applicable import Candidates, Considered, bounds_for
+from .bounds import Best, Bound, ProfileBound, RenyiBound
+from .by_step import ByShifts, ByStretches
+from .candidates import covering, lacking
 from .conversion import Form, Goal, admit_delta, admit_epsilon, check_form
-from .effort import NORMAL, Effort, TooMuchWork, admit_effort, on_losses, rank, takes_long
+from .effort import Effort, TooMuchWork, admit_effort, on_losses, rank, takes_long
 from .orders import Loses, admit_orders, best, minimum
-from .run import ACTUAL, Covered, TrainingRun, as_run, cover
+from .run import TrainingRun
 from .update import Unclipped
 
 if TYPE_CHECKING:
     from sympy.core.relational import Relational
 
     from ..statement import Statement
-
-    Refuse = Callable[[Statement], str]
-
-
-@dataclass(frozen=True)
-class Considered:
-    """One statement that covers the scheme, and what became of it.
-
-    `value` is certified, or None. A statement is skipped if it would take longer than the effort asked for allows.
-    """
-
-    label: str
-    verdict: Literal["chosen", "loses", "does not apply", "skipped"]
-    value: float | None
-    order: Fraction | float | None
-    reason: str
+    from .applicable import Refuse
 
 
 @dataclass(frozen=True)
@@ -85,129 +72,10 @@ class Guarantee:
     update: str = ""
     assumed_by_you: tuple[str, ...] = ()
     minimum: float | None = None
+    title: str = ""
+    """What the bound is, in words."""
     note: str = ""
     helps: str = ""
-
-
-@dataclass(frozen=True)
-class Candidates:
-    """The bounds that apply to a run, the statements that do not, with reasons, and what they were applied to."""
-
-    covered: Covered
-    scheme: Scheme
-    neighbouring: Neighbouring
-    steps: int | None
-    bounds: list[Bound]
-    refused: list[Considered]
-    hidden: frozenset[str]
-    """Labels of the hidden-state statements for such batches, whether they apply or not."""
-
-
-def bounds_for(
-    run: Setting | TrainingRun,
-    scheme: object,
-    neighbouring: object = None,
-    refuse: Refuse | None = None,
-    effort: Effort = NORMAL,
-) -> Candidates:
-    """Every statement about batches made by `scheme`, applied to this run or refused with the reason.
-
-    All certificates go through here.
-    `refuse` may rule out a statement for what the caller knows of the run, by returning the reason.
-    """
-    told = as_run(run)
-    chosen_scheme = check_scheme(scheme)
-    relation = check_neighbouring(chosen_scheme, neighbouring)
-    _check_full_batch(told, chosen_scheme)
-    _check_added_record(told, relation)
-    _check_batch_size_hidden(told, chosen_scheme)
-    covered = cover(told, chosen_scheme)
-    bounds, refused, hidden = [], [], set()
-    for found, why in covering(chosen_scheme, relation):
-        if needs_hidden_state(found):
-            hidden.add(found.label)
-        reason = _not_met(found, covered) or (refuse(found) if refuse is not None else "")
-        if reason:
-            refused.append(Considered(found.label, "does not apply", None, None, reason))
-            continue
-        try:
-            bounds.append(apply(found, why, covered.setting_for(found), told.steps, effort))
-        except TooMuchWork as error:
-            refused.append(Considered(found.label, "skipped", None, None, str(error)))
-        except HsdpError as error:
-            refused.append(Considered(found.label, "does not apply", None, None, str(error)))
-    return Candidates(covered, chosen_scheme, relation, told.steps, bounds, refused, frozenset(hidden))
-
-
-def _check_full_batch(run: TrainingRun, scheme: Scheme) -> None:
-    """Refuse b < n: σ² and the epochs of a clipped run are for batches of b, and ε would come out far too small."""
-    if scheme is Scheme.FULL_BATCH and not isinstance(run.update, Unclipped) and run.setting["b"] != run.setting["n"]:
-        size, records = int(run.setting["b"]), run.setting["n"]
-        raise ArgumentError("batch_size", size, f"a full batch holds all n = {records} records", "give batch_size = n")
-
-
-def _check_added_record(run: TrainingRun, relation: Neighbouring) -> None:
-    """Refuse batches divided by their own size where a record is added: it may even change the noise."""
-    if relation is Neighbouring.ADD_REMOVE and run.divisor == ACTUAL:
-        raise ArgumentError(
-            "divisor",
-            run.divisor,
-            "a record added or removed changes the size of a batch, and so the noise itself: no statement covers it",
-            "divide by a fixed number, or use neighbouring = replace_one",
-        )
-
-
-def _check_batch_size_hidden(run: TrainingRun, scheme: Scheme) -> None:
-    """Refuse Poisson batches divided by their own size: what a record does, or the noise, then tells who else is in."""
-    if scheme is not Scheme.POISSON:
-        return
-    if run.divisor == ACTUAL:
-        raise ArgumentError(
-            "divisor",
-            run.divisor,
-            "the noise of a Poisson batch would tell its size, and so who may be in it: no statement covers that",
-            "divide by a fixed number, such as the expected batch size",
-        )
-    if isinstance(run.update, Unclipped):
-        raise ArgumentError(
-            "scheme",
-            scheme.value,
-            "in the paper's letters a step is a mean over its batch, and Poisson batches differ in size: no statement "
-            "covers that",
-            f"if sums of clipped gradients are divided by one number, describe the run so: {_as_libraries_do(run)}",
-        )
-
-
-def _as_libraries_do(run: TrainingRun) -> str:
-    """The same noise and sensitivity in the names that libraries use, as far as they are known."""
-    known = run.setting.values()
-    if not {"b", "eta", "sigma2", "S_g"} <= known.keys() or not known["S_g"]:
-        return "noise_multiplier, max_grad_norm, n, batch_size, learning_rate"
-    clip = known["S_g"] / 2
-    noise = math.sqrt(2 * known["sigma2"] / known["eta"]) * float(known["b"] / clip)
-    return (
-        f"noise_multiplier = {noise:.9g}, max_grad_norm = {float(clip):.9g}, batch_size = {known['b']}, "
-        f"learning_rate = {float(known['eta']):.9g}"
-    )
-
-
-def _not_met(found: Statement, covered: Covered) -> str:
-    """Why the update of this run is not known to do what a statement asks for; empty if it is."""
-    if needs_hidden_state(found) and covered.uncovered:
-        return covered.uncovered
-    if covered.uneven and found.asks is Asks.LIPSCHITZ:
-        return UNEVEN
-    if found.asks in covered.footing.provides:
-        return ""
-    if found.asks is Asks.LIPSCHITZ and not covered.footing.lacks:
-        return "it is for updates that need not contract, and this one does"
-    return covered.footing.lacks or "it asks for smooth convex losses, and here the update is only known to contract"
-
-
-UNEVEN = (
-    "the last batch of an epoch is shorter than the others, and where updates need not contract it is not known to be "
-    "the worst place for a record (dropping it would help)"
-)
 
 
 def epsilon(
@@ -300,6 +168,7 @@ def _guarantee(
         update=footing.why if chosen.hidden_state else "any: each step is a Gaussian mechanism by itself",
         assumed_by_you=footing.assumed_by_you if chosen.hidden_state else (),
         minimum=least,
+        title=chosen.title,
         note=note,
         helps=footing.helps if note and note == footing.lacks else "",
     )
@@ -426,21 +295,16 @@ def why_composition(candidates: Candidates, considered: Iterable[Considered]) ->
             for name in missing
         )
         return f"hidden-state bounds need {meanings}, not given here"
-    if covered.run.steps is not None and scheme is not Scheme.FULL_BATCH:
-        batches, steps = covered.run.batches(), covered.run.steps
-        return (
-            f"{steps} steps end within an epoch of {batches}, and hidden-state bounds hold at its end (the next: "
-            f"{-(-steps // batches) * batches} steps)"
-        )
     return f"no hidden-state bound applies: {entries[0].reason}"
 
 
 def _missing(candidates: Candidates) -> tuple[str, ...]:
     """The letters missing for the hidden-state statement that lacks fewest; none if one has all it needs."""
-    from ..catalogue import statement
+    from ..catalogue import labels, statement
 
-    missing = [_lacking(statement(label), candidates) for label in candidates.hidden]
-    return min(missing, key=lambda names: ("lipschitz" in names, len(names), names))
+    stated = candidates.hidden.intersection(labels())
+    missing = [_lacking(statement(label), candidates) for label in stated]
+    return min(missing, key=lambda names: ("lipschitz" in names, len(names), names), default=())
 
 
 def _lacking(found: Statement, candidates: Candidates) -> tuple[str, ...]:
@@ -494,26 +358,36 @@ def _assumptions(chosen: Bound, candidates: Candidates) -> tuple[str, ...]:
             else "every record's gradient is clipped, and noise_multiplier is the noise over that norm"
         )
         words = (bounded, *words[1:])
-    found = [*words, *used.assumes, *([chosen.why] if chosen.why else []), *covered.words]
-    if candidates.scheme.goes_through_epochs and chosen.hidden_state:
-        found.append("every pass through the records is finished before the next begins")
-    elif candidates.scheme.goes_through_epochs:
+    by_step = isinstance(chosen, (ByShifts, ByStretches))
+    if isinstance(chosen, (ByShifts, ByStretches)):
+        words = (*words[:1], *chosen.words)
+    found = [*words, *used.assumes, *([chosen.why] if chosen.why else []), *(() if by_step else covered.words)]
+    if run.schedule is not None:
+        found.append(str(run.schedule))
+    return tuple(found + list(_about_batches(chosen, candidates)))
+
+
+def _about_batches(chosen: Bound, candidates: Candidates) -> Iterator[str]:
+    """What is assumed of how batches are made."""
+    scheme, run, setting = candidates.scheme, candidates.covered.run, candidates.covered.run.setting
+    if scheme.goes_through_epochs and (chosen.hidden_state or run.schedule is not None):
+        yield "every pass through the records is finished before the next begins"
+    elif scheme.goes_through_epochs:
         passes = setting["K"] if run.steps is None else -(-run.steps // run.batches())
-        found.append(f"no more than {passes} passes through the records are begun")
-    if candidates.scheme is Scheme.POISSON:
-        found.append("every record is in a batch by a draw of its own: none is left out because a batch is large")
-    if candidates.scheme is Scheme.BALLS_IN_BINS:
-        found.append(
+        yield f"no more than {passes} passes through the records are begun"
+    if scheme is Scheme.POISSON:
+        yield "every record is in a batch by a draw of its own: none is left out because a batch is large"
+    if scheme is Scheme.BALLS_IN_BINS:
+        yield (
             "every record picks one of the batches of an epoch by itself, anew in every epoch and each as likely: no "
             "batch is cut or filled up to a size; batches that are permutations of the records do not do that"
         )
-        found.append("sums over a batch, and their noise, are divided by one number, whatever its size")
+        yield "sums over a batch, and their noise, are divided by one number, whatever its size"
         if run.has_leftover():
-            found.append(f"b does not divide n, and an epoch has ⌊n/b⌋ = {run.batches()} batches")
-    if candidates.scheme.draws_afresh and run.steps is None and run.has_leftover():
-        found.append(f"b does not divide n, and an epoch is ⌊n/b⌋ = {run.batches()} steps")
-    if candidates.scheme is Scheme.FULL_BATCH and "b" in setting and setting["b"] != setting["n"]:
-        found.append(f"every step uses all n = {setting['n']} records; b = {setting['b']} plays no part")
-    if run.steps is not None and candidates.scheme is not Scheme.POISSON:
-        found.append(f"{run.steps} steps, which are no whole number of epochs")
-    return tuple(found)
+            yield f"b does not divide n, and an epoch has ⌊n/b⌋ = {run.batches()} batches"
+    if scheme.draws_afresh and run.steps is None and run.has_leftover():
+        yield f"b does not divide n, and an epoch is ⌊n/b⌋ = {run.batches()} steps"
+    if scheme is Scheme.FULL_BATCH and "b" in setting and setting["b"] != setting["n"]:
+        yield f"every step uses all n = {setting['n']} records; b = {setting['b']} plays no part"
+    if run.steps is not None and run.schedule is None and scheme is not Scheme.POISSON:
+        yield f"{run.steps} steps, which are no whole number of epochs"

@@ -8,14 +8,19 @@ record moves a sum of gradients of norm at most C by up to 2C, so S_g = 2C; addi
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 
 from ..errors import ArgumentError
 from ..setting import Setting
 from ..setting.gate import admit, admit_positive, to_fraction
 from ..setting.letters import LARGEST_EXPONENT
+from .counts import admit_count
 from .losses import OUTSIDE, REGULARISERS, admit_loss, inside
-from .run import TrainingRun, admit_count, admit_divisor, admit_leftover, batches_in
+from .planned import Length, Row, planned_steps, with_schedule
+from .release import admit_release
+from .run import TrainingRun, admit_divisor, admit_leftover
+from .schedule import Schedule, Stretch, is_planned
 from .update import Clipped, Update
 
 REPLACE_ONE_FACTOR = 2
@@ -88,6 +93,10 @@ def training_run(
     divisor: object = None,
     lam: object = None,
     beta: object = None,
+    per: object = None,
+    accumulate: object = None,
+    released: object = "last",
+    projection: object = None,
 ) -> TrainingRun:
     """The run a DP-SGD library's parameters describe: gradients are clipped, one record at a time.
 
@@ -110,23 +119,15 @@ def training_run(
     >>> run.footing().setting["beta"]
     Fraction(13, 5)
     """
-    z = admit_positive("noise_multiplier", noise_multiplier)
-    if max_grad_norm is not None and clip_norm is not None:
-        raise ArgumentError("clip_norm", clip_norm, "max_grad_norm is given too", "give one of the two")
-    name, value = ("clip_norm", clip_norm) if max_grad_norm is None else ("max_grad_norm", max_grad_norm)
-    clip = Fraction(1) if value is None else admit_positive(name, value)
-    records, size = _batches(n, sample_rate, batch_size)
+    planned = any(map(is_planned, (learning_rate, noise_multiplier, batch_size)))
+    clip = _clip_norm(max_grad_norm, clip_norm)
+    together = 1 if accumulate is None else admit_count("accumulate", accumulate)
+    if together > 1:
+        batch_size = _together(batch_size, together)
     left = None if leftover is None else admit_leftover(leftover)
-    _either("steps", steps, "epochs", epochs)
-    batches = batches_in(records, size, left)
-    count = admit_count("steps", steps) if epochs is None else admit_count("epochs", epochs) * batches
-    about_loss = {"lam": lam, "beta": beta, "weight_decay": weight_decay, "loss": loss}
-    for fact, told in about_loss.items():
-        if learning_rate is None and told is not None:
-            raise ArgumentError("learning_rate", None, f"{fact} is given without it", "give the learning rate")
-    rate = Fraction(1) if learning_rate is None else admit_positive("learning_rate", learning_rate)
+    _check_about_loss(learning_rate, {"lam": lam, "beta": beta, "weight_decay": weight_decay, "loss": loss})
     known = admit_loss(loss)
-    if known is not None and value is None:
+    if known is not None and max_grad_norm is None and clip_norm is None:
         raise ArgumentError(
             "max_grad_norm", None, "a clipped loss is given without it", "give the norm it is clipped to"
         )
@@ -138,18 +139,79 @@ def training_run(
         update, decay = inside(update, decay) if known is update else update, None
     if divisor is not None and batch_size is None:
         raise ArgumentError("divisor", divisor, "it means nothing without a batch size", "give n and batch_size")
-    whole = count % batches == 0
-    setting = Setting(
-        n=records,
-        b=size,
-        K=count // batches if whole else None,
-        eta=rate,
-        lam=decay or None,
-        sigma_squared=rate * z**2 * clip**2 / (2 * size**2),
-        S_g=REPLACE_ONE_FACTOR * clip,
+    if is_planned(batch_size):
+        records, size = admit_count("n", n), batch_size
+    else:
+        records, size = _batches(n, sample_rate, batch_size)
+    rate = 1 if learning_rate is None else learning_rate
+    given = {"learning_rate": rate, "noise_multiplier": noise_multiplier, "batch_size": size}
+    length = Length(
+        records,
+        None if steps is None else admit_count("steps", steps),
+        None if epochs is None else admit_count("epochs", epochs),
+        left,
     )
-    only_rate = n is None
-    return TrainingRun(setting, None if whole else count, update, left, admit_divisor(divisor), only_rate)
+    if not planned or None not in (steps, epochs):
+        _either("steps", steps, "epochs", epochs)
+    if not planned and per is not None:
+        raise ArgumentError("per", per, "nothing is given per step or epoch", "leave it out")
+
+    def stretch(count: int, row: Row) -> Stretch:
+        eta, b = Fraction(row["learning_rate"]), int(row["batch_size"])
+        return Stretch(count, eta, eta * row["noise_multiplier"] ** 2 * clip**2 / (2 * b**2), b)
+
+    schedule = (planned_steps if planned else _alike)(given, per, length, "batch_size", stretch)
+    run = TrainingRun(
+        Setting(n=records, lam=decay or None, S_g=REPLACE_ONE_FACTOR * clip),
+        None,
+        update,
+        left,
+        admit_divisor(divisor),
+        n is None,
+        released=admit_release(released),
+        projection=None if projection is None else admit_positive("projection", projection),
+    )
+    return with_schedule(run, schedule, length.batches)
+
+
+def _alike(
+    given: Mapping[str, object], per: object, length: Length, size: str, stretch: Callable[[int, Row], Stretch]
+) -> Schedule:
+    """Steps that are all alike."""
+    row: dict[str, Fraction | int] = {
+        name: admit_positive(name, given[name]) for name in ("noise_multiplier", "learning_rate")
+    }
+    row[size] = admit_count(size, given[size])
+    if length.steps is not None:
+        return Schedule((stretch(length.steps, row),))
+    assert length.epochs is not None
+    return Schedule((stretch(length.epochs * length.batches(int(row[size])), row),))
+
+
+def _clip_norm(max_grad_norm: object, clip_norm: object) -> Fraction:
+    """The norm gradients are clipped to, by either name; 1 unless given."""
+    if max_grad_norm is not None and clip_norm is not None:
+        raise ArgumentError("clip_norm", clip_norm, "max_grad_norm is given too", "give one of the two")
+    name, value = ("clip_norm", clip_norm) if max_grad_norm is None else ("max_grad_norm", max_grad_norm)
+    return Fraction(1) if value is None else admit_positive(name, value)
+
+
+def _check_about_loss(learning_rate: object, facts: Mapping[str, object]) -> None:
+    for fact, told in facts.items():
+        if learning_rate is None and told is not None:
+            raise ArgumentError("learning_rate", None, f"{fact} is given without it", "give the learning rate")
+
+
+def _together(batch_size: object, count: int) -> object:
+    """The batch that so many batches make."""
+    if batch_size is None:
+        raise ArgumentError("batch_size", None, "accumulate is given without it", "give n and batch_size")
+    if callable(batch_size):
+        return lambda step: admit_count("batch_size", batch_size(step)) * count
+    if is_planned(batch_size):
+        assert isinstance(batch_size, Iterable)
+        return [admit_count("batch_size", each) * count for each in batch_size]
+    return admit_count("batch_size", batch_size) * count
 
 
 def _is_inside(regulariser: object, decay: Fraction | None) -> bool:

@@ -22,7 +22,7 @@ from .update import SourcedConstant
 
 if TYPE_CHECKING:
     from ..statement import Statement
-    from .guarantee import Refuse
+    from .applicable import Refuse
 
 
 @dataclass(frozen=True)

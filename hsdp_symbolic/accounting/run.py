@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
@@ -10,9 +9,12 @@ from fractions import Fraction
 from ..errors import ArgumentError
 from ..meaning import Asks, Released, Scheme
 from ..setting import Setting
-from ..setting.letters import LARGEST_EXPONENT
+from ..setting.gate import admit_positive
 from ..statement import Statement
+from .counts import admit_count
 from .losses import DECLARED
+from .release import LAST, Release, admit_release
+from .schedule import Schedule
 from .update import Clipped, Footing, Unclipped, Update
 
 
@@ -51,6 +53,12 @@ class TrainingRun:
     """Whether n and b stand for the rate b/n of Poisson sampling alone."""
     records: int | None = None
     """How many records there are then, if that is known."""
+    schedule: Schedule | None = None
+    """The steps, where they are not all alike; `setting` then has no letter that changes."""
+    released: Release = LAST
+    """Which iterates may be seen."""
+    projection: Fraction | None = None
+    """The diameter of a convex set onto which every iterate is projected, after the noise."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.setting, Setting):
@@ -68,6 +76,24 @@ class TrainingRun:
             raise ArgumentError("records", self.records, "n says how many there are", "leave it out")
         if self.divisor is not None and isinstance(self.update, Unclipped):
             raise ArgumentError("divisor", self.divisor, "the paper's step is a mean over the batch", "leave it out")
+        object.__setattr__(self, "released", admit_release(self.released))
+        if self.projection is not None:
+            object.__setattr__(self, "projection", admit_positive("projection", self.projection))
+        if self.schedule is not None:
+            self._check_schedule(self.schedule)
+
+    def _check_schedule(self, schedule: Schedule) -> None:
+        if not isinstance(schedule, Schedule):
+            raise ArgumentError("schedule", schedule, "not a Schedule", "give Schedule.of([Stretch(…), …])")
+        for name in ("n", "S_g"):
+            if name not in self.setting:
+                raise ArgumentError(name, None, "a schedule is given without it", f"give {name}")
+        for letter in ("eta", "sigma2", "K"):
+            if letter in self.setting:
+                raise ArgumentError(letter, self.setting[letter], "the schedule says it", "leave it out")
+        if self.steps != schedule.steps:
+            problem = f"the schedule says what {schedule.steps} steps do"
+            raise ArgumentError("steps", self.steps, problem, f"give steps = {schedule.steps}")
 
     def has_leftover(self) -> bool:
         return "n" in self.setting and "b" in self.setting and self.setting["n"] % self.setting["b"] != 0
@@ -75,35 +101,43 @@ class TrainingRun:
     @property
     def load(self) -> Fraction:
         """The largest batch divided by what its sum of gradients is divided by, and at least 1."""
-        if isinstance(self.divisor, int) and "b" in self.setting:
-            return max(Fraction(1), self.setting["b"] / self.divisor)
+        sizes = [self.setting["b"]] if "b" in self.setting else []
+        if self.schedule is not None:
+            sizes = [Fraction(each.b) for each in self.schedule.stretches]
+        if isinstance(self.divisor, int) and sizes:
+            return max(Fraction(1), max(sizes) / self.divisor)
         return Fraction(1)
 
     def footing(self) -> Footing:
-        """What is known of the update."""
-        return self.update.footing(self.setting, self.load)
+        """What is known of the update; where steps differ, of that with the largest learning rate."""
+        return self.update.footing(self.typical, self.load)
+
+    @property
+    def typical(self) -> Setting:
+        """The setting; where steps differ, that of a step with the largest learning rate."""
+        if self.schedule is None:
+            return self.setting
+        step = max(self.schedule.stretches, key=lambda each: each.eta)
+        return self.setting.replace(b=step.b, eta=step.eta, sigma_squared=step.sigma2)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether all steps are alike, only the last iterate is seen, and nothing is projected."""
+        return self.schedule is None and self.released == LAST and self.projection is None
 
     def batches(self) -> int:
         """Steps in an epoch."""
         return batches_in(int(self.setting["n"]), int(self.setting["b"]), self.leftover)
 
     def with_epochs(self, K: int) -> TrainingRun:
+        if self.schedule is not None:
+            raise ArgumentError("epochs", K, "the schedule says how long the run is", "give runs of other lengths")
         return replace(self, setting=self.setting.replace(K=K), steps=None)
 
 
 def batches_in(n: int, b: int, leftover: Leftover | None) -> int:
     """Steps in an epoch: ⌊n/b⌋, and one more where what is left over makes a batch of its own."""
     return -(-n // b) if leftover in (Leftover.PARTIAL, Leftover.BLANK) else n // b
-
-
-def admit_count(name: str, value: object) -> int:
-    """A whole number from 1 to 10^30. Text and floats are refused: a count is exact."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-        raise ArgumentError(name, value, "not a whole number", "give an int such as 10")
-    count = int(value)
-    if not 1 <= count <= 10**LARGEST_EXPONENT:
-        raise ArgumentError(name, value, "out of range", f"give a whole number from 1 to 10^{LARGEST_EXPONENT}")
-    return count
 
 
 def as_run(run: object) -> TrainingRun:
@@ -117,6 +151,24 @@ def as_run(run: object) -> TrainingRun:
         run,
         f"a {type(run).__name__} does not describe a run",
         "pass Setting(n=…) or training_run(noise_multiplier=…)",
+    )
+
+
+def not_said_what_is_left(run: TrainingRun, size: int, left: int) -> ArgumentError:
+    """The error where b does not divide n, and it was not said what becomes of the rest."""
+    if run.leftover is Leftover.REPEATED:
+        return ArgumentError(
+            "leftover",
+            run.leftover.value,
+            "a record that fills up a batch is used twice in an epoch, which no statement covers",
+            "drop what is left over (drop_last), or fill up with records without gradient ('blank')",
+        )
+    return ArgumentError(
+        "leftover",
+        None,
+        f"n = {run.setting['n']} is no multiple of the batch size {size}: {left} of them are left over in every epoch",
+        "say what becomes of them: 'dropped', 'partial' (a shorter batch) or 'blank' (a batch filled up with "
+        "records without gradient)",
     )
 
 
@@ -171,6 +223,11 @@ def cover(run: TrainingRun, scheme: Scheme) -> Covered:
     size has a noise of its own: only composition covers it. In the paper's letters, where the noise does not depend on
     the size of a batch, nothing does.
     """
+    if run.schedule is not None:
+        if scheme.draws_afresh:
+            _check_none_left(run, scheme)
+        _check_unclipped(run)
+        return Covered(run, run.footing(), (), "")
     if scheme is Scheme.POISSON:
         return _poisson(run)
     words: list[str] = []
@@ -207,8 +264,20 @@ def _in_units_of_the_divisor(run: TrainingRun, setting: Setting, words: list[str
     return setting.replace(n=setting["n"] // size * divisor, b=divisor, sigma_squared=noise)
 
 
+def _check_unclipped(run: TrainingRun) -> None:
+    """Refuse shorter batches of the paper's algorithm, whose noise does not depend on their size."""
+    if isinstance(run.update, Unclipped) and run.leftover not in (None, Leftover.DROPPED):
+        raise ArgumentError(
+            "leftover",
+            run.leftover.value,
+            "the mean over a shorter batch is more sensitive, and the paper's noise is the same",
+            "drop what is left over; or, for clipped gradients whose regulariser is added after clipping, describe the "
+            "run by noise_multiplier, weight_decay and divisor",
+        )
+
+
 def _check_none_left(run: TrainingRun, scheme: Scheme) -> None:
-    if run.has_leftover() and run.leftover not in (None, Leftover.DROPPED):
+    if run.leftover not in (None, Leftover.DROPPED) and (run.schedule is not None or run.has_leftover()):
         raise ArgumentError(
             "leftover",
             run.leftover.value,
@@ -262,21 +331,8 @@ def _with_leftover(run: TrainingRun, words: list[str]) -> tuple[Setting, str]:
     size, records = int(setting["b"]), int(setting["n"])
     left, count = records % size, records // size + 1
     match run.leftover:
-        case None:
-            raise ArgumentError(
-                "leftover",
-                None,
-                f"n = {records} is no multiple of the batch size {size}: {left} of them are left over in every epoch",
-                "say what becomes of them: 'dropped', 'partial' (a shorter batch) or 'blank' (a batch filled up with "
-                "records without gradient)",
-            )
-        case Leftover.REPEATED:
-            raise ArgumentError(
-                "leftover",
-                run.leftover.value,
-                "a record that fills up a batch is used twice in an epoch, which no statement covers",
-                "drop what is left over (drop_last), or fill up with records without gradient ('blank')",
-            )
+        case None | Leftover.REPEATED:
+            raise not_said_what_is_left(run, size, left)
         case Leftover.DROPPED:
             words.append(f"an epoch has {count - 1} batches of {size}; the {left} left over are not used in it")
             return setting.replace(n=records - left), ""  # whether they are the same in every epoch or not

@@ -9,7 +9,7 @@ shuffled, each run shuffles anew.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -17,16 +17,18 @@ from typing import TYPE_CHECKING
 from ..errors import ArgumentError, HsdpError
 from ..evaluate.enclosure import Enclosure
 from ..setting import Setting
+from .applicable import Candidates, Considered, bounds_for
 from .bounds import Best, GaussianBound, RenyiBound
 from .conversion import Goal, admit_delta, admit_epsilon
+from .counts import admit_count
 from .effort import NORMAL
-from .guarantee import Candidates, Considered, bounds_for, certified, nothing_holds, why_composition
+from .guarantee import certified, nothing_holds, why_composition
 from .orders import admit_orders, best
-from .run import TrainingRun, admit_count
+from .run import TrainingRun
+from .sums import Sum, least_of
 
 if TYPE_CHECKING:
-    from ..setting.arrays import Array
-    from .guarantee import Refuse
+    from .applicable import Refuse
 
 
 @dataclass(frozen=True)
@@ -57,67 +59,9 @@ class Total:
     """For each part, why composition is used; empty if it is not."""
 
 
-@dataclass(frozen=True)
-class _Sum:
-    """Σ count·R_α, for each part the least of its bounds at that order."""
-
-    parts: tuple[tuple[int, tuple[RenyiBound, ...]], ...]
-
-    def choices(self, alpha: Fraction, /) -> Mapping[str, Fraction]:
-        """None to be told: each part makes its own."""
-        return {}
-
-    @property
-    def same_laws(self) -> bool:
-        return all(bound.same_laws for _, bounds in self.parts for bound in bounds)
-
-    @property
-    def sampled(self) -> bool:
-        return any(bound.sampled for _, bounds in self.parts for bound in bounds)
-
-    @property
-    def integrated(self) -> bool:
-        return any(bound.integrated for _, bounds in self.parts for bound in bounds)
-
-    @property
-    def at_whole_orders(self) -> bool:
-        return any(bound.at_whole_orders for _, bounds in self.parts for bound in bounds)
-
-    @property
-    def sketched(self) -> bool:
-        return any(bound.sketched for _, bounds in self.parts for bound in bounds)
-
-    def enclose(self, alpha: Fraction, /) -> Enclosure:
-        found = [(count, _least(bounds, alpha)[1]) for count, bounds in self.parts]
-        nothing = Fraction(0)
-        return Enclosure(sum((c * R.lo for c, R in found), nothing), sum((c * R.hi for c, R in found), nothing))
-
-    def numeric(self, alphas: Array, /) -> Array:
-        import numpy as np
-
-        total = np.zeros(alphas.shape)
-        for count, bounds in self.parts:
-            total += count * np.minimum.reduce([bound.numeric(alphas) for bound in bounds])
-        return total
-
-
 def _why_composition(candidates: Candidates) -> str:
     losing = (Considered(each.label, "loses", None, None, "another is smaller") for each in candidates.bounds)
     return why_composition(candidates, [*candidates.refused, *losing])
-
-
-def _least(bounds: Sequence[RenyiBound], alpha: Fraction) -> tuple[str, Enclosure]:
-    """The least upper bound at one order, among those that hold there."""
-    found, refused = [], None
-    for bound in bounds:
-        try:
-            found.append((bound.label, bound.enclose(alpha)))
-        except HsdpError as error:
-            refused = error
-    if not found:
-        assert refused is not None
-        raise refused
-    return min(found, key=lambda pair: pair[1].hi)
 
 
 def epsilon_of_all(
@@ -246,9 +190,9 @@ def _by_divergences(
     """Divergences of one order, if every part has one."""
     if not all(each.divergences for each in summands):
         return None
-    least = best(_Sum(tuple((each.part.count, each.divergences) for each in summands)), goal, orders)
-    order = least.order if isinstance(least.order, Fraction) else Fraction(2)
-    return _Found(least, tuple(_least(each.divergences, order)[0] for each in summands))
+    found = best(Sum(tuple((each.part.count, each.divergences) for each in summands)), goal, orders)
+    order = found.order if isinstance(found.order, Fraction) else Fraction(2)
+    return _Found(found, tuple(least_of(each.divergences, order)[0] for each in summands))
 
 
 def _by_gaussians(summands: Sequence[_Summand], goal: Goal) -> _Found | None:

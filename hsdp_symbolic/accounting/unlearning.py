@@ -20,7 +20,8 @@ from ..setting import Setting
 from ..setting.gate import admit_positive
 from .candidates import check_scheme
 from .conversion import admit_delta, admit_epsilon
-from .run import ACTUAL, Covered, TrainingRun, admit_count, as_run, cover
+from .counts import admit_count
+from .run import ACTUAL, Covered, TrainingRun, as_run, cover
 from .update import WHAT_HELPS, Unclipped, standing_statement
 
 ONCE = {Asks.CONTRACTION: "unlearn:zero_out", Asks.CONVEX: "unlearn:convex"}

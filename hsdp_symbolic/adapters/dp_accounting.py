@@ -21,11 +21,12 @@ import attr
 from dp_accounting import dp_event
 from dp_accounting.privacy_accountant import NeighboringRelation, PrivacyAccountant
 
+from ..accounting.applicable import bounds_for
 from ..accounting.candidates import check_scheme
 from ..accounting.conversion import admit_delta, admit_epsilon
-from ..accounting.guarantee import bounds_for
+from ..accounting.counts import admit_count
 from ..accounting.library import training_run
-from ..accounting.run import TrainingRun, admit_count, admit_leftover
+from ..accounting.run import TrainingRun, admit_leftover
 from ..accounting.several import Part, delta_of_all, epsilon_of_all
 from ..errors import ArgumentError
 from ..meaning import Neighbouring

@@ -18,16 +18,19 @@ if TYPE_CHECKING:
     from ..accounting import Comparison, Guarantee, TrainingRun
 
 RUN_OPTIONS = (*(letter.name for letter in PARAMETERS), "sigma_squared")
-WHOLE_OPTIONS = ("batch_size", "steps", "epochs", "divisor", "classes")
+WHOLE_OPTIONS = ("batch_size", "steps", "epochs", "divisor", "classes", "accumulate", "average")
+LISTED = ("learning_rate", "noise_multiplier", "batch_size", "eta", "sigma", "b")
+"""With --per, these may be lists."""
 LIBRARY = {
-    "noise_multiplier": "standard deviation of the noise on a sum of gradients, over the clip norm",
+    "noise_multiplier": "standard deviation of the noise on a sum of gradients, over the clip norm (a list with --per)",
     "max_grad_norm": "norm each record's gradient is clipped to; S_g is twice that",
     "clip_norm": "another name for --max-grad-norm",
     "sample_rate": "probability with which a record is in a batch (b/n)",
-    "batch_size": "size of a mini-batch",
+    "batch_size": "size of a mini-batch (a list with --per)",
+    "accumulate": "batches whose gradients are added up for one step, with noise once",
     "steps": "number of updates",
     "epochs": "number of epochs of n/b updates",
-    "learning_rate": "step size",
+    "learning_rate": "step size; with --per a list such as 0.5,0.25,0.1",
     "weight_decay": "lam, where lam*theta is added to the gradient after clipping",
     "regulariser": "where the regulariser is added: outside the clip (default), or inside, to every record's loss",
     "divisor": "what sums of gradients are divided by, if not the batch size; 'actual' for each batch's own size",
@@ -44,7 +47,8 @@ LIBRARY = {
 LOSS_FACTS = ("feature_norm", "curvature", "width", "smoothness", "classes")
 COMMON = ("n", "lam", "beta")
 """Letters that may be given with either way of describing a run."""
-OPTIONS = ("scheme", "delta", "epsilon", "orders", "neighbouring", "effort", "leftover", "bias")
+SHOWN = ("released", "checkpoints", "average", "projection")
+OPTIONS = ("scheme", "delta", "epsilon", "orders", "neighbouring", "effort", "leftover", "bias", "per", *SHOWN)
 _INTEGER = re.compile(r"[+-]?\d{1,40}", re.ASCII)
 SCHEMES_IN_WORDS = "fixed, shuffle, reshuffle, without_replacement, full_batch, poisson or balls_in_bins"
 NEIGHBOURING_IN_WORDS = (
@@ -60,13 +64,18 @@ EXAMPLE_CLIPPED = (
     "--n 1344 --batch-size 64 --epochs 15 --learning-rate 0.5 --weight-decay 0.01 --noise-multiplier 8 "
     "--max-grad-norm 1 --loss logistic --feature-norm 1"
 )
+EXAMPLE_PLANNED = (
+    "--n 1344 --batch-size 64 --learning-rate 0.5,0.25,0.1 --per epoch --checkpoints 21,42 --weight-decay 0.01 "
+    "--noise-multiplier 8 --max-grad-norm 1 --loss logistic --feature-norm 1"
+)
 
 
 def register(command: Command) -> None:
     epsilon = add_options(command, "epsilon", _epsilon, "delta")
     epsilon.epilog = (
         f"examples: hsdp epsilon --scheme shuffle {EXAMPLE_RUN} --delta 1e-5; "
-        f"hsdp epsilon --scheme reshuffle {EXAMPLE_CLIPPED} --delta 1e-5"
+        f"hsdp epsilon --scheme reshuffle {EXAMPLE_CLIPPED} --delta 1e-5; "
+        f"hsdp epsilon --scheme shuffle {EXAMPLE_PLANNED} --delta 1e-5"
     )
     epsilon.add_argument(
         "--conversion",
@@ -94,7 +103,8 @@ def register(command: Command) -> None:
     calibrate.add_argument(
         "--solve-for",
         metavar="NAME",
-        help="what to find: noise_multiplier (default), sigma (default with the paper's letters), K, b or lam",
+        help="what to find: noise_multiplier (default), sigma (default with the paper's letters), K, b, lam or "
+        "noise_scale, a factor on all noises of the run",
     )
     compare = add_options(command, "compare", _compare, "delta")
     compare.epilog = f"example: hsdp compare --scheme fixed {EXAMPLE_RUN} --delta 1e-5"
@@ -124,6 +134,16 @@ def add_options(command: Command, name: str, run: Any, *wanted: str) -> argparse
         "--leftover",
         metavar="W",
         help=LEFTOVER_IN_WORDS,
+    )
+    sub.add_argument("--per", metavar="U", help="what entries of a list are for: epoch or step")
+    shown = sub.add_argument_group("which iterates may be seen (default: the last one only)")
+    shown.add_argument("--checkpoints", metavar="T,T,…", help="those after so many steps too")
+    shown.add_argument("--average", metavar="M", help="the average of the last M, and nothing else")
+    shown.add_argument("--released", metavar="R", help="last (default) or every")
+    shown.add_argument(
+        "--projection",
+        metavar="D",
+        help="diameter of a convex set (ball or box) onto which every iterate is projected after its noise",
     )
     sub.add_argument(
         "--from",
@@ -155,8 +175,34 @@ def options_given(arguments: argparse.Namespace) -> dict[str, Any]:
         if value is not None:
             is_count = name in WHOLE_OPTIONS and _INTEGER.fullmatch(value)
             found[name] = int(value) if is_count else value
-    if isinstance(found.get("orders"), str):
-        found["orders"] = [part.strip() for part in found["orders"].split(",")]
+    for name in ("orders", *(LISTED if "per" in found else ())):
+        if isinstance(found.get(name), str) and (name == "orders" or "," in found[name]):
+            found[name] = [_entry(name, part.strip()) for part in found[name].split(",")]
+    return found
+
+
+def _entry(name: str, text: str) -> int | str:
+    """One entry of a list."""
+    return int(text) if name in ("batch_size", "b") and _INTEGER.fullmatch(text) else text
+
+
+def _shown(given: dict[str, Any]) -> dict[str, Any]:
+    """Which iterates may be seen, and the set they are projected onto."""
+    from ..accounting import average, checkpoints
+
+    named = [name for name in ("released", "checkpoints", "average") if name in given]
+    if len(named) > 1:
+        raise ArgumentError(named[1], given[named[1]], f"{named[0]} is given too", "give one of them")
+    found: dict[str, Any] = {"projection": given["projection"]} if "projection" in given else {}
+    if "released" in given:
+        found["released"] = given["released"]
+    if "average" in given:
+        found["released"] = average(given["average"])
+    if "checkpoints" in given:
+        told = given["checkpoints"]
+        parts = [part.strip() for part in told.split(",")] if isinstance(told, str) else told
+        steps: list[Any] = [int(part) if isinstance(part, str) and _INTEGER.fullmatch(part) else part for part in parts]
+        found["released"] = checkpoints(*steps)
     return found
 
 
@@ -223,14 +269,12 @@ def _keywords(given: dict[str, Any], library: dict[str, Any]) -> dict[str, Any]:
             raise ArgumentError(fact, value, "describes a loss, and none is given", "pass --loss logistic")
     if name is not None:
         library["loss"] = named_loss(name, **facts)
-    if "leftover" in given:
-        library["leftover"] = given["leftover"]
-    return library
+    library |= {name: given[name] for name in ("leftover", "per") if name in given}
+    return library | _shown(given)
 
 
 def run_described(given: dict[str, Any]) -> TrainingRun:
-    from ..accounting import TrainingRun, training_run
-    from ..setting import Setting
+    from ..accounting import training_run
 
     letters, library = _split(given)
     if library:
@@ -239,7 +283,21 @@ def run_described(given: dict[str, Any]) -> TrainingRun:
         return training_run(**_keywords(given, library))
     if "bias" in given:
         raise ArgumentError("bias", given["bias"], "describes a clipped loss, and none is given", "leave it out")
-    return TrainingRun(Setting(**letters), leftover=given.get("leftover"))
+    return _in_letters(given, letters)
+
+
+def _in_letters(given: dict[str, Any], letters: dict[str, Any]) -> TrainingRun:
+    """A run of the paper's algorithm."""
+    from ..accounting import TrainingRun, scheduled_run
+    from ..setting import Setting
+
+    lists = {name: letters.pop(name) for name in ("eta", "sigma", "b") if isinstance(letters.get(name), list)}
+    told = {"leftover": given.get("leftover"), **_shown(given)}
+    if lists:
+        return scheduled_run(Setting(**letters), per=given["per"], **lists, **told)
+    if "per" in given:
+        raise ArgumentError("per", given["per"], "nothing is given per step or epoch", "leave it out")
+    return TrainingRun(Setting(**letters), **told)
 
 
 def _epsilon(arguments: argparse.Namespace) -> int:
@@ -266,15 +324,14 @@ def _delta(arguments: argparse.Namespace) -> int:
 
 
 def _calibrate(arguments: argparse.Namespace) -> int:
-    from ..accounting import TrainingRun, calibrate
-    from ..setting import Setting
+    from ..accounting import calibrate
 
     given = options_given(arguments)
     wanted = options_wanted(given, "epsilon", "delta", "scheme")
     wanted["target_epsilon"] = wanted.pop("epsilon")
     letters, library = _split(given)
     solve_for = arguments.solve_for or ("sigma" if letters else "noise_multiplier")
-    runs = [TrainingRun(Setting(**letters), leftover=given.get("leftover"))] if letters else []
+    runs = [_in_letters(given, letters)] if letters else []
     found = calibrate(*runs, solve_for=solve_for, **wanted, **(_keywords(given, library) if library else {}))
     if arguments.json:
         fields = {

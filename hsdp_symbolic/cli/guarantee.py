@@ -38,6 +38,7 @@ def as_json(found: Guarantee) -> dict[str, Any]:
         "order": json_number(found.order),
         "choices": {name: str(value) for name, value in found.choices.items()},
         "bound": found.bound,
+        "title": found.title,
         "scheme": found.scheme,
         "neighbouring": found.neighbouring,
         "hidden_state": found.hidden_state,
@@ -71,9 +72,9 @@ def by_composition(found: Guarantee | Comparison) -> str:
 
 
 def report(found: Guarantee) -> None:
-    from ..catalogue import statement
+    from ..catalogue import labels, statement
 
-    used = statement(found.bound)
+    where = f" ({statement(found.bound).where})" if found.bound in labels() else ""
     how = "replaced" if found.neighbouring is Neighbouring.REPLACE_ONE else "added or removed"
     print(
         f"({found.epsilon!r}, {found.delta!r})-differential privacy for one record {how}, "
@@ -81,7 +82,7 @@ def report(found: Guarantee) -> None:
     )
     if found.helps:
         print(f"  what helps    {found.helps}")
-    print(f"  bound         {found.bound}: {used.title} ({used.where})")
+    print(f"  bound         {found.bound}: {found.title}{where}")
     if found.order is not None:
         print(f"  Rényi order   {float(found.order):g}")
     if found.choices:
@@ -89,7 +90,8 @@ def report(found: Guarantee) -> None:
         print(f"  chosen        {chosen} (every choice gives a bound)")
     print(f"  batches       {found.scheme}")
     print(f"  neighbouring  {found.neighbouring}")
-    print(f"  hidden state  {'assumed: only the last iterate may be seen' if found.hidden_state else 'not needed'}")
+    seen = "the last iterate" if where else "what is released"
+    print(f"  hidden state  {f'assumed: only {seen} may be seen' if found.hidden_state else 'not needed'}")
     if found.minimum is not None:
         print(f"  any order     gives at least {found.minimum!r} with this bound")
     print(f"  update        {found.update}")

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from ..accounting.counts import admit_count
 from ..accounting.regression import LogisticPrivacy, logistic_privacy
-from ..accounting.run import admit_count
 from ..errors import ArgumentError
 from ..experiment.losses import ClippedLogistic
 from ..progress import Ticker

@@ -141,7 +141,7 @@ class Scattered:
             low, high = profile.total(found.values())
             if high - low <= tolerance * high:
                 break
-            allowed = float(tolerance * high) / (4 * len(found))
+            allowed = float(tolerance * min(high, Fraction(1))) / (4 * len(found))
             wide = [each for each, ball in found.items() if not float(ball.rad()) <= allowed]
             divided = {each: halves for each in wide if len(halves := self._halves(each)) > 1}
             if not divided:

@@ -305,11 +305,12 @@ class TestLeftOver:
         run = training_run(**DIGITS | {"n": 1347}, loss=logistic(feature_norm=1), leftover="partial", divisor=61)
         assert run.footing().setting["beta"] == Fraction(64, 61) / 2 + Fraction(1, 100)
 
-    def test_its_own_divisor_leaves_composition(self):
+    def test_its_own_divisor_is_looked_at_step_by_step(self):
         run = training_run(**DIGITS | {"n": 1347}, loss=logistic(feature_norm=1), leftover="partial", divisor="actual")
         found = epsilon(run, delta="1e-5", scheme="reshuffle")
-        assert not found.hidden_state
-        assert "its own size 3" in found.note
+        assert found.hidden_state
+        stated = [each for each in found.considered if each.label == "profile:reshuffle"]
+        assert "its own size 3" in stated[0].reason
 
     def test_a_partial_batch_needs_a_divisor(self):
         run = training_run(**DIGITS | {"n": 1347}, leftover="partial")
@@ -409,9 +410,11 @@ class TestDivisors:
 
     def test_blank_records_are_no_records(self):
         run = training_run(**DIGITS | {"n": 1345}, loss=logistic(feature_norm=1), leftover="blank", divisor="actual")
+        partial = replace(run, leftover="partial")
         found = epsilon(run, delta="1e-5", scheme="fixed")
-        assert not found.hidden_state
-        assert "its own size 1" in found.note
+        assert found.epsilon == epsilon(partial, delta="1e-5", scheme="fixed").epsilon
+        reasons = {each.label: each.reason for each in found.considered}
+        assert "its own size 1" in reasons["gdp:cyclic"]
 
 
 class TestBadRuns:
@@ -484,11 +487,6 @@ class TestReasons:
             ("--scheme fixed --n 50 --b 2 --K 40 --eta 0.9 --lam 1 --beta 4 --sigma 2 --S_g 4", "eta"),
             ("--scheme shuffle --noise-multiplier 8 --n 50 --batch-size 2 --epochs 4 --max-grad-norm 1", "clipped"),
             ("--scheme poisson --noise-multiplier 8 --sample-rate 0.01 --steps 10", "clipped"),
-            (
-                "--scheme fixed --noise-multiplier 8 --n 50 --batch-size 2 --steps 13 --learning-rate 0.1 "
-                "--weight-decay 0.1 --max-grad-norm 1 --loss logistic --feature-norm 1",
-                "within an epoch",
-            ),
         ],
     )
     @pytest.mark.parametrize("command", ["epsilon", "delta"])

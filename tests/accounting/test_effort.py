@@ -10,10 +10,10 @@ import pytest
 
 from hsdp_symbolic import HsdpError, Setting, statement
 from hsdp_symbolic.accounting import calibrate, compare, delta, epsilon
+from hsdp_symbolic.accounting.applicable import bounds_for
 from hsdp_symbolic.accounting.candidates import statements_of
 from hsdp_symbolic.accounting.conversion import Goal
 from hsdp_symbolic.accounting.effort import EFFORTS, TooMuchWork, admit_effort, check_work, is_long
-from hsdp_symbolic.accounting.guarantee import bounds_for
 from hsdp_symbolic.accounting.orders import best
 from hsdp_symbolic.cli import main
 from hsdp_symbolic.functions.shift_programme import Programme

@@ -166,3 +166,27 @@ def test_missing_options(capsys, arguments, message):
     code, _, err = cli(capsys, *arguments)
     assert code == 2
     assert message in err
+
+
+def test_lists_and_what_is_released(capsys):
+    """One run by the command line and by the library."""
+    from hsdp_symbolic.accounting import checkpoints, epsilon, logistic, training_run
+
+    command = (
+        "epsilon --scheme shuffle --n 100 --batch-size 10 --learning-rate 0.5,0.2 --per epoch --noise-multiplier 4 "
+        "--max-grad-norm 1 --weight-decay 0.1 --loss logistic --feature-norm 1 --checkpoints 10 --delta 1e-5"
+    )
+    run = training_run(
+        n=100, batch_size=10, learning_rate=["0.5", "0.2"], per="epoch", noise_multiplier=4, max_grad_norm=1,
+        weight_decay="0.1", loss=logistic(feature_norm=1), released=checkpoints(10),
+    )  # fmt: skip
+    assert main([*command.split(), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["epsilon"] == epsilon(run, delta="1e-5", scheme="shuffle").epsilon
+    assert main(command.split()) == 0
+    assert "only what is released may be seen" in capsys.readouterr().out
+    letters = "epsilon --scheme fixed --n 50 --b 2 --eta 0.02,0.01 --per epoch --lam 1 --beta 4 --sigma 2 --S_g 4"
+    assert main([*letters.split(), "--delta", "1e-5", "--average", "3", "--projection", "0.5"]) == 0
+    assert "average of the last 3" in capsys.readouterr().out
+    assert main([*letters.split(), "--delta", "1e-5", "--average", "3", "--released", "every"]) == 2
+    assert "released is given too" in capsys.readouterr().err

@@ -1,0 +1,223 @@
+"""`bounds_for`: every bound that holds for a run, and why the others do not."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Literal
+
+from ..errors import ArgumentError, HsdpError
+from ..meaning import Asks, Neighbouring, Scheme
+from ..setting import Setting
+from .bounds import Bound, needs_hidden_state
+from .by_step import STRETCHES, THEOREM, by_shifts, by_stretches, composed
+from .candidates import apply, check_neighbouring, check_scheme, covering
+from .effort import NORMAL, Effort, TooMuchWork
+from .release import LAST
+from .run import ACTUAL, Covered, TrainingRun, as_run, cover
+from .update import Unclipped
+
+if TYPE_CHECKING:
+    from ..statement import Statement
+
+    Refuse = Callable[[Statement], str]
+
+
+@dataclass(frozen=True)
+class Considered:
+    """One statement that covers the scheme, and what became of it.
+
+    `value` is certified, or None. A statement is skipped if it would take longer than the effort asked for allows.
+    """
+
+    label: str
+    verdict: Literal["chosen", "loses", "does not apply", "skipped"]
+    value: float | None
+    order: Fraction | float | None
+    reason: str
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """The bounds that apply to a run, the statements that do not, with reasons, and what they were applied to."""
+
+    covered: Covered
+    scheme: Scheme
+    neighbouring: Neighbouring
+    steps: int | None
+    bounds: list[Bound]
+    refused: list[Considered]
+    hidden: set[str]
+    """Labels of the hidden-state statements for such batches, whether they apply or not."""
+
+
+def bounds_for(
+    run: Setting | TrainingRun,
+    scheme: object,
+    neighbouring: object = None,
+    refuse: Refuse | None = None,
+    effort: Effort = NORMAL,
+) -> Candidates:
+    """Every statement about batches made by `scheme`, applied to this run or refused with the reason.
+
+    All certificates go through here.
+    `refuse` may rule out a statement for what the caller knows of the run, by returning the reason.
+    """
+    told = as_run(run)
+    chosen_scheme = check_scheme(scheme)
+    relation = check_neighbouring(chosen_scheme, neighbouring)
+    _check_full_batch(told, chosen_scheme)
+    _check_added_record(told, relation)
+    _check_batch_size_hidden(told, chosen_scheme)
+    covered = cover(told, chosen_scheme)
+    found = Candidates(covered, chosen_scheme, relation, told.steps, [], [], set())
+    if told.schedule is None:
+        _of_like_steps(found, refuse, effort)
+    _of_steps_that_differ(found, refuse, effort)
+    return found
+
+
+def _of_like_steps(into: Candidates, refuse: Refuse | None, effort: Effort) -> None:
+    """Every statement about batches made in this way, for steps that are all alike."""
+    covered = into.covered
+    told = covered.run
+    for found, why in covering(into.scheme, into.neighbouring):
+        if needs_hidden_state(found):
+            into.hidden.add(found.label)
+        reason = _not_met(found, covered) or (refuse(found) if refuse is not None else "")
+        if reason:
+            into.refused.append(Considered(found.label, "does not apply", None, None, reason))
+            continue
+        try:
+            into.bounds.append(apply(found, why, covered.setting_for(found), told.steps, effort))
+        except TooMuchWork as error:
+            into.refused.append(Considered(found.label, "skipped", None, None, str(error)))
+        except HsdpError as error:
+            into.refused.append(Considered(found.label, "does not apply", None, None, str(error)))
+
+
+def _of_steps_that_differ(into: Candidates, refuse: Refuse | None, effort: Effort) -> None:
+    """What is said of runs whose steps differ, that end within an epoch, show more or are projected."""
+    run, scheme = into.covered.run, into.scheme
+    if scheme.draws_afresh:
+        if run.schedule is not None or (run.released.hides and run.released != LAST):
+            _in_stretches(into, refuse, effort)
+        return
+    uneven = scheme.goes_through_epochs and (run.steps is not None or into.covered.uncovered)
+    if run.schedule is not None:
+        into.bounds.append(composed(run, scheme, effort))
+    if run.is_plain and not uneven:
+        return
+    if run.released.hides or run.schedule is not None:
+        _by_shifts(into, refuse, effort)
+
+
+def _by_shifts(into: Candidates, refuse: Refuse | None, effort: Effort) -> None:
+    run = into.covered.run
+    if run.released.hides:
+        into.hidden.add(THEOREM)
+    try:
+        bound, reason = by_shifts(run, into.scheme, effort)
+    except HsdpError as error:
+        bound, reason = None, str(error)
+    if bound is not None and refuse is not None:
+        reason = refuse(bound.statement)
+    if bound is None or reason:
+        into.refused.append(Considered(THEOREM, "does not apply", None, None, reason))
+    else:
+        into.bounds.append(bound)
+
+
+def _in_stretches(into: Candidates, refuse: Refuse | None, effort: Effort) -> None:
+    """Stretches of like steps, for batches drawn afresh."""
+    if into.covered.run.released.hides:
+        into.hidden.add(STRETCHES)
+
+    words: dict[str, None] = {}
+
+    def bounds(part: TrainingRun) -> Iterable[Bound]:
+        found = bounds_for(part, into.scheme, into.neighbouring, refuse, effort)
+        words.update(dict.fromkeys(found.covered.words))
+        return found.bounds
+
+    found = by_stretches(into.covered.run, into.neighbouring, bounds, words)
+    if found is None:
+        into.refused.append(Considered(STRETCHES, "does not apply", None, None, "no divergence bounds one of them"))
+    else:
+        into.bounds.append(found)
+
+
+def _check_full_batch(run: TrainingRun, scheme: Scheme) -> None:
+    """Refuse b < n: σ² and the epochs of a clipped run are for batches of b, and ε would come out far too small."""
+    if scheme is Scheme.FULL_BATCH and not isinstance(run.update, Unclipped) and run.typical["b"] != run.setting["n"]:
+        size, records = int(run.typical["b"]), run.setting["n"]
+        raise ArgumentError("batch_size", size, f"a full batch holds all n = {records} records", "give batch_size = n")
+
+
+def _check_added_record(run: TrainingRun, relation: Neighbouring) -> None:
+    """Refuse batches divided by their own size where a record is added: it may even change the noise."""
+    if relation is Neighbouring.ADD_REMOVE and run.divisor == ACTUAL:
+        raise ArgumentError(
+            "divisor",
+            run.divisor,
+            "a record added or removed changes the size of a batch, and so the noise itself: no statement covers it",
+            "divide by a fixed number, or use neighbouring = replace_one",
+        )
+
+
+def _check_batch_size_hidden(run: TrainingRun, scheme: Scheme) -> None:
+    """Refuse Poisson batches divided by their own size: what a record does, or the noise, then tells who else is in."""
+    if scheme is not Scheme.POISSON:
+        return
+    if run.divisor == ACTUAL:
+        raise ArgumentError(
+            "divisor",
+            run.divisor,
+            "the noise of a Poisson batch would tell its size, and so who may be in it: no statement covers that",
+            "divide by a fixed number, such as the expected batch size",
+        )
+    if isinstance(run.update, Unclipped):
+        raise ArgumentError(
+            "scheme",
+            scheme.value,
+            "in the paper's letters a step is a mean over its batch, and Poisson batches differ in size: no statement "
+            "covers that",
+            f"if sums of clipped gradients are divided by one number, describe the run so: {_as_libraries_do(run)}",
+        )
+
+
+def _as_libraries_do(run: TrainingRun) -> str:
+    """The same noise and sensitivity in the names that libraries use, as far as they are known."""
+    known = run.setting.values()
+    if not {"b", "eta", "sigma2", "S_g"} <= known.keys() or not known["S_g"]:
+        return "noise_multiplier, max_grad_norm, n, batch_size, learning_rate"
+    clip = known["S_g"] / 2
+    noise = math.sqrt(2 * known["sigma2"] / known["eta"]) * float(known["b"] / clip)
+    return (
+        f"noise_multiplier = {noise:.9g}, max_grad_norm = {float(clip):.9g}, batch_size = {known['b']}, "
+        f"learning_rate = {float(known['eta']):.9g}"
+    )
+
+
+def _not_met(found: Statement, covered: Covered) -> str:
+    """Why the update of this run is not known to do what a statement asks for; empty if it is."""
+    if needs_hidden_state(found):
+        if not covered.run.is_plain:
+            return "it is about the last iterate alone of like steps, and nothing projected"
+        if covered.uncovered:
+            return covered.uncovered
+    if covered.uneven and found.asks is Asks.LIPSCHITZ:
+        return UNEVEN
+    if found.asks in covered.footing.provides:
+        return ""
+    if found.asks is Asks.LIPSCHITZ and not covered.footing.lacks:
+        return "it is for updates that need not contract, and this one does"
+    return covered.footing.lacks or "it asks for smooth convex losses, and here the update is only known to contract"
+
+
+UNEVEN = (
+    "the last batch of an epoch is shorter than the others, and where updates need not contract it is not known to be "
+    "the worst place for a record (dropping it would help)"
+)
