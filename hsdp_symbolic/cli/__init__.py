@@ -37,6 +37,10 @@ COMMANDS = {
         "unlearning",
         "how many further steps, or how much noise, until forgetting a record is close to never having had it",
     ),
+    "practice": (
+        "practice",
+        "a table of what people really run: the constant of each update, what applies, and epsilon",
+    ),
     "schemes": (
         "schemes",
         "a table of the certified epsilon of a run under every way of making batches, beside a lower bound",

@@ -32,8 +32,9 @@ def test_printed_output_is_real(command, output, capsys, monkeypatch, tmp_path):
     assert matches(output.splitlines(), capsys.readouterr().out.splitlines())
 
 
-def test_there_are_five():
-    assert [command.split()[0] for command, _ in BLOCKS] == ["verify", "latex", "figures", "epsilon", "schemes"]
+def test_there_are_five_and_what_people_run():
+    names = ["verify", "latex", "figures", "epsilon", "schemes", "practice"]
+    assert [command.split()[0] for command, _ in BLOCKS] == names
 
 
 def test_a_wrong_line_is_noticed():

@@ -1,0 +1,137 @@
+"""What people really run: for each kind of run the Lipschitz constant of its update, what applies, and its ε.
+
+All are the digits example: 1344 records of norm at most 1 in batches of 64, 15 epochs, learning rate 0.5, gradients
+clipped to norm 1, noise multiplier 8, δ = 10⁻⁵; each row says what is different.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from ..accounting import (
+    Guarantee,
+    TrainingRun,
+    average,
+    checkpoints,
+    convex,
+    epsilon,
+    logistic,
+    smooth,
+    softmax,
+    training_run,
+)
+from ..progress import Ticker
+
+DELTA = "1e-5"
+DIGITS: Mapping[str, Any] = {
+    "n": 1344,
+    "batch_size": 64,
+    "epochs": 15,
+    "learning_rate": "0.5",
+    "noise_multiplier": 8,
+    "max_grad_norm": 1,
+}
+BINARY: Mapping[str, Any] = {"weight_decay": "0.01", "loss": logistic(feature_norm=1, bias=False)}
+TEN_CLASSES = softmax(classes=10, feature_norm=1)
+HALVED = ["0.5"] * 5 + ["0.25"] * 5 + ["0.125"] * 5
+STEPS_PER_EPOCH = 21
+
+
+@dataclass(frozen=True)
+class Practice:
+    """A kind of run: what is said of it beyond `DIGITS`, and how its batches are made."""
+
+    words: str
+    scheme: str
+    told: Mapping[str, Any] = field(default_factory=dict)
+
+    def run(self) -> TrainingRun:
+        return training_run(**{**DIGITS, **self.told})
+
+    def constant(self) -> Fraction | None:
+        """The Lipschitz constant known of its update, the largest if steps differ; None if there is none."""
+        known = self.run().footing().setting
+        if "lipschitz" in known:
+            return known["lipschitz"]
+        if "loss" not in self.told:
+            return None
+        return 1 - known["eta"] * known["lam"] if "lam" in known else Fraction(1)
+
+    def guarantee(self) -> Guarantee:
+        return epsilon(self.run(), delta=DELTA, scheme=self.scheme)
+
+
+PRACTICE = (
+    Practice("binary logistic, weight decay added after clipping", "fixed", BINARY),
+    Practice("the same, shuffled once", "shuffle", BINARY),
+    Practice("the same, reshuffled every epoch", "reshuffle", BINARY),
+    Practice("the same, drawn without replacement", "without_replacement", BINARY),
+    Practice("the same without weight decay", "shuffle", {**BINARY, "weight_decay": None}),
+    Practice("the same, the regulariser clipped with the loss", "shuffle", {**BINARY, "regulariser": "inside"}),
+    Practice("softmax, ten classes, weight decay 0.2", "shuffle", {"weight_decay": "0.2", "loss": TEN_CLASSES}),
+    Practice("the same, weight decay 0.01", "shuffle", {"weight_decay": "0.01", "loss": TEN_CLASSES}),
+    Practice(
+        "any convex loss, 1/2-smooth, weight decay 0.2",
+        "reshuffle",
+        {"weight_decay": "0.2", "loss": convex(smoothness="0.5")},
+    ),
+    Practice(
+        "any smooth loss, 1/100-smooth, weight decay 0.2",
+        "reshuffle",
+        {"weight_decay": "0.2", "loss": smooth(smoothness="0.01")},
+    ),
+    Practice(
+        "binary logistic, learning rate halved every five epochs",
+        "reshuffle",
+        {**BINARY, "learning_rate": HALVED, "per": "epoch"},
+    ),
+    Practice(
+        "1347 records, the last batch shorter, one divisor",
+        "reshuffle",
+        {**BINARY, "n": 1347, "leftover": "partial", "divisor": 64},
+    ),
+    Practice("1347 records, three left out of every epoch", "reshuffle", {**BINARY, "n": 1347, "leftover": "dropped"}),
+    Practice("the mean of the last ten iterates is released", "reshuffle", {**BINARY, "released": average(10)}),
+    Practice(
+        "iterates are released after epochs 5 and 10 too",
+        "reshuffle",
+        {**BINARY, "released": checkpoints(5 * STEPS_PER_EPOCH, 10 * STEPS_PER_EPOCH)},
+    ),
+    Practice("a network, plain hinge loss, momentum, Adam", "reshuffle", {"optimizer": "adam"}),
+)
+"""In the order of the documentation's table."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """What came of one kind of run."""
+
+    practice: Practice
+    constant: Fraction | None
+    found: Guarantee
+
+    def record(self) -> dict[str, Any]:
+        return {
+            "words": self.practice.words,
+            "scheme": self.practice.scheme,
+            "lipschitz": None if self.constant is None else float(self.constant),
+            "epsilon": self.found.epsilon,
+            "bound": self.found.bound,
+            "hidden_state": self.found.hidden_state,
+        }
+
+
+def rows(ticker: Ticker | None = None) -> Iterator[Row]:
+    """One row for each kind of run.
+
+    >>> first = next(rows())
+    >>> first.found.bound, round(first.found.epsilon, 3), float(first.constant)
+    ('gdp:cyclic', 1.163, 0.995)
+    """
+    for each in PRACTICE:
+        if ticker is not None:
+            ticker.say(each.words)
+        yield Row(each, each.constant(), each.guarantee())
