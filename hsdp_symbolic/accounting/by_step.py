@@ -21,6 +21,7 @@ from ..errors import ArgumentError
 from ..evaluate.enclosure import Enclosure, enclose
 from ..functions.mixture_profile import mixture_delta, mixture_epsilon
 from ..meaning import Neighbouring, Scheme
+from ..setting import Setting
 from .bounds import Best, Bound, GaussianBound, RenyiBound
 from .conversion import Goal, gaussian_program
 from .effort import Effort
@@ -155,6 +156,13 @@ class ByStretches(RenyiBound):
 # --- Which of them apply --------------------------------------------------------------------------------------------
 
 
+def _stated(setting: Setting) -> str:
+    """The statement about like steps that asks the same of an update."""
+    if "lipschitz" in setting:
+        return "gdp:expanding"
+    return "gdp:cyclic" if "lam" in setting else "gdp:convex"
+
+
 def by_shifts(run: TrainingRun, scheme: Scheme, effort: Effort) -> tuple[ByShifts | None, str]:
     """The bound by shifts, or why there is none; errors where it is not known what was run."""
     found = Costs(run, scheme)
@@ -165,7 +173,7 @@ def by_shifts(run: TrainingRun, scheme: Scheme, effort: Effort) -> tuple[ByShift
         worst = max(each.square for each in costs)
         costs = (Cost(Fraction(1), worst),)
     footing = found.constants.footing
-    statement = standing_statement("gdp:cyclic" if "lam" in footing.setting else "gdp:convex")
+    statement = standing_statement(_stated(footing.setting))
     setting = footing.setting.replace(n=footing.setting["b"], K=1)
     bound = ByShifts(
         statement, setting, ({"j0": 0},), Neighbouring.REPLACE_ONE, "", effort, costs, tuple(_words(run, found))

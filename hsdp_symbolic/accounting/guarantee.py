@@ -322,8 +322,17 @@ def margins(bound: Bound, found: Best) -> Iterator[Margin]:
     values["alpha"] = found.order if isinstance(found.order, Fraction) else Fraction(2)
     for hypothesis in bound.statement.hypotheses:
         alternatives = hypothesis.args if isinstance(hypothesis, Or) else (hypothesis,)
+        if not all(_letters(each) <= values.keys() for each in alternatives):
+            continue  # where steps differ: no constant is known of some of them, and they are cut out
         left, right, margin = max((_sides(each, values) for each in alternatives), key=lambda sides: sides[2])
         yield Margin(" or ".join(map(plain, alternatives)), left, right, margin)
+
+
+def _letters(hypothesis: Relational) -> frozenset[str]:
+    """What a hypothesis needs values of."""
+    from ..evaluate.program import compile_expression
+
+    return compile_expression(hypothesis.lhs).leaves | compile_expression(hypothesis.rhs).leaves
 
 
 def _sides(hypothesis: Relational, values: dict[str, Fraction]) -> tuple[float, float, float]:

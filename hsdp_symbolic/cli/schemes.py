@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from ..examples.schemes import Row
     from ..setting import Setting
 
-LETTERS = (*(letter.name for letter in PARAMETERS), "sigma_squared")
+OF_LOSSES = tuple(letter for letter in PARAMETERS if letter.name != "lipschitz")
+"""Every row is about losses, of which λ and β say how Lipschitz an update is."""
+LETTERS = (*(letter.name for letter in OF_LOSSES), "sigma_squared")
 DIGITS = 7
 HEAD = ("batches", "last iterate", "every iterate", "at least", "the paper's", "by")
 LEGEND = """epsilon certified, rounded up: if only the last iterate is seen, if every one is, by the paper's bound
@@ -38,7 +40,7 @@ def register(command: Command) -> None:
     group = schemes.add_argument_group(
         "or a run of your own, in the paper's letters", "numbers are exact: 50, 0.02 or 1/50"
     )
-    for letter in PARAMETERS:
+    for letter in OF_LOSSES:
         group.add_argument(f"--{letter.name}", metavar="X", help=f"{letter.meaning}; {letter.describe_range()}")
         if letter.name == "sigma":
             group.add_argument("--sigma_squared", metavar="X", help="instead of --sigma")
@@ -80,9 +82,10 @@ def _runs(arguments: argparse.Namespace) -> dict[str, Setting]:
             "run", " and ".join(what), "which run is meant?", "give --run, --all or letters of your own"
         )
     if given:
-        for letter in PARAMETERS:
-            if letter.name not in given and not (letter.name == "sigma" and "sigma_squared" in given):
-                raise ArgumentError(letter.name, None, f"not given ({letter.meaning})", f"add --{letter.name}")
+        for letter in OF_LOSSES:
+            if letter.name in given or (letter.name == "sigma" and "sigma_squared" in given):
+                continue
+            raise ArgumentError(letter.name, None, f"not given ({letter.meaning})", f"add --{letter.name}")
         return {"": Setting(**given)}
     return dict(RUNS) if arguments.all else {arguments.name or "fig": named_run(arguments.name or "fig")}
 

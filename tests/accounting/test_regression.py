@@ -72,7 +72,9 @@ class TestConstants:
         assert NEVER_BITES in found.case
         assert found.guarantee.epsilon == logistic_privacy(**(RUN | {"clip_norm": 2})).guarantee.epsilon
         assert found.guarantee.setting["lam"] == Fraction(1, 10)
-        assert not logistic_privacy(**(BITES | {"clip_norm": "1.9999"})).guarantee.hidden_state
+        just_bites = logistic_privacy(**(BITES | {"clip_norm": "1.9999"}))
+        assert "may expand" in just_bites.case
+        assert just_bites.guarantee.epsilon > found.guarantee.epsilon
 
     def test_the_proved_contraction_is_used_where_clipping_may_bite(self):
         found = logistic_privacy(**TIGHT)
@@ -120,7 +122,15 @@ class TestConstants:
         assert found.guarantee.epsilon < found.composition.epsilon
         assert found.composition.bound == "profile:composition:poisson"
 
-    @pytest.mark.parametrize("scheme", ["shuffle", "reshuffle", "without_replacement", "poisson"])
+    @pytest.mark.parametrize("scheme", ["shuffle", "reshuffle", "fixed"])
+    def test_an_update_that_may_expand_has_bounds_of_its_own(self, scheme):
+        found = logistic_privacy(**BITES, scheme=scheme)
+        asked = statement(found.guarantee.bound).asks
+        assert asked is Asks.LIPSCHITZ
+        assert found.guarantee.setting["lipschitz"] > 1
+        assert found.guarantee.epsilon < found.composition.epsilon
+
+    @pytest.mark.parametrize("scheme", ["without_replacement", "poisson"])
     def test_a_hidden_state_statement_needs_them(self, scheme):
         found = logistic_privacy(**BITES, scheme=scheme).guarantee
         assert not found.hidden_state
@@ -192,24 +202,27 @@ class TestContraction:
         matrix = self.jacobian(p, 0, x, clip)
         assert np.linalg.norm(np.eye(6) * (1 - 0.0035857) - 0.35857 * matrix, 2) > 1.04
         changes = {"feature_norm": 3, "lam": "0.01", "learning_rate": "0.35857", "clip_norm": float(clip)}
-        assert not logistic_privacy(**(BITES | changes)).guarantee.hidden_state
+        found = logistic_privacy(**(BITES | changes)).guarantee
+        assert found.bound == "profile:shuffle:expanding"
+        assert found.setting["lipschitz"] >= np.linalg.norm(np.eye(6) * (1 - 0.0035857) - 0.35857 * matrix, 2)
 
 
 class TestRefusals:
     def test_three_classes_with_a_clip_that_bites(self):
-        found = logistic_privacy(**BITES).guarantee
+        found = logistic_privacy(**BITES, scheme="without_replacement").guarantee
         assert "with 3 classes" in found.note
-        assert found.bound == "gdp:composition:fixed"
+        assert found.bound == "profile:composition:without_replacement"
 
     def test_each_remedy_it_names_is_enough(self):
-        helps = logistic_privacy(**BITES).guarantee.helps
+        helps = logistic_privacy(**BITES, scheme="without_replacement").guarantee.helps
         clip = re.search(r"max_grad_norm >= ([\d.]+)", helps).group(1)
         lam = float(re.search(r"weight_decay >= ([\d.]+)", helps).group(1))
         assert NEVER_BITES in logistic_privacy(**(BITES | {"clip_norm": clip})).case
         small_step = BITES | {"lam": 1.01 * lam, "learning_rate": "0.0001"}
         assert MAY_BITE in logistic_privacy(**small_step).case
         assert TWO_CLASSES in logistic_privacy(**(BITES | {"classes": 2})).case
-        helps = logistic_privacy(**(TIGHT | {"learning_rate": "1.8"})).guarantee.helps
+        too_long = TIGHT | {"learning_rate": "1.8"}
+        helps = logistic_privacy(**too_long, scheme="without_replacement").guarantee.helps
         rate = re.search(r"learning_rate <= ([\d.]+)", helps).group(1)
         assert MAY_BITE in logistic_privacy(**(TIGHT | {"learning_rate": rate})).case
 

@@ -106,7 +106,8 @@ class TestCommandLine:
         assert "2·clip_norm" in out
 
     def test_composition_says_why(self, capsys):
-        assert main(self.ARGUMENTS.format(3, 0.5).split()) == 0
+        given = [*self.ARGUMENTS.format(3, 0.5).split(), "--scheme", "without_replacement"]
+        assert main(given) == 0
         first, second, *_ = capsys.readouterr().out.splitlines()
         assert "by composition: " in first
         assert "clipping may make the update expand" in first
