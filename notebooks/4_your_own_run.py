@@ -54,7 +54,7 @@ print(
 # best order. What became of them:
 
 # %%
-for entry in found.considered:
+for entry in (each for each in found.considered if each.value is not None):
     print(f"{entry.label:24} {up(entry.value):>7}  {entry.verdict}")
 
 # %% [markdown]
