@@ -47,6 +47,7 @@ _WRITTEN = """
     n=120 b=2 K=3 eta=0.02 lam=1 beta=4 sigma=2 S_g=4 alpha=15 j0=3 j=2 k=1 split=20 hit=1 removed=0.5 t=0.01 c=0.3
     R=0.2 dR=0.1 R1=0.1 R2=0.4 w1=0.3 u=0.1 L=1 classes=2 kappa=0.25 bias=1 beta0=2 lam0=0.1 eps_norm=0 sigma_mul=5
     epsilon=0.1 delta=1e-5 T=3 window=2 share=0.5 known=1
+    lipschitz=1.01 degree=14 forgetting=7 noise_ratio=1.5
 """
 LETTERS = dict(pair.split("=") for pair in _WRITTEN.split())
 """Sixty batches an epoch, so that means are summed by series; all hypotheses of all statements hold."""

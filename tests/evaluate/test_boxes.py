@@ -14,8 +14,11 @@ from hsdp_symbolic.evaluate.boxes import Range, centre, halves, is_count, range_
 from hsdp_symbolic.evaluate.enclosure import enclose
 from hsdp_symbolic.functions.accumulated import Accumulated
 from hsdp_symbolic.functions.binomial_tail import BinomialTail
+from hsdp_symbolic.functions.bins_divergence import BinsDivergence
+from hsdp_symbolic.functions.bins_seen import BinsSeen
 from hsdp_symbolic.functions.capped_moment import CappedMoment
 from hsdp_symbolic.functions.compounded import Compounded
+from hsdp_symbolic.functions.gap_moment import GapMoment
 from hsdp_symbolic.functions.hit_moment import HitMoment
 from hsdp_symbolic.functions.log_mean_exp import LogMeanExp
 from hsdp_symbolic.functions.log_mix import LogMix
@@ -31,7 +34,8 @@ from hsdp_symbolic.symbols import lam, w1
 from tests.points import draw_few_steps, draw_point
 
 RUN = {"n": 50, "b": 2, "eta": "0.02", "lam": 1, "beta": 4, "sigma": 2, "S_g": 4}
-SAMPLED = (SampledDivergence, SampledProfile, SecretDivergence, SecretProfile)
+BINS = (BinsDivergence, BinsSeen)
+SAMPLED = (SampledDivergence, SampledProfile, SecretDivergence, SecretProfile, *BINS)
 """Integrals and distributions of losses: few steps, and few values."""
 RECURSIVE = (
     LogMeanExp,
@@ -43,6 +47,7 @@ RECURSIVE = (
     HitMoment,
     ShiftControl,
     ReshuffledProfile,
+    GapMoment,
     *SAMPLED,
 )
 LOOSE = {"prop:smooth_strcvx_clip:rate", "prop:smooth_strcvx_clip:rate_clip"}  # no manifestly monotone form is known
@@ -87,6 +92,11 @@ def choices(found, rng):
         fixed |= {"n", "b"}  # refused: a record used early in a permutation is not used late
     if found.expr.has(SecretDivergence, SecretProfile):
         fixed |= {"eta", "lam", "window", "share"}  # refused: what is hidden better in one part is so worse in another
+    if found.expr.has(*BINS):
+        fixed |= {"n", "b"}  # refused: a batch more is a place more to hide in, and a step more to wait for it
+    if found.expr.has(BinsDivergence):
+        fixed |= {"eta", "lam", "window", "known"}  # refused: as above, and more epochs that are secret are fewer told
+        fixed |= {"degree"}  # refused: neither rising nor falling
     if found.expr.has(BinomialTail):
         fixed |= {"beta"}  # refused: that β − λ > 0 is among the hypotheses, which ranges do not know
     free = sorted(found._program.leaves - fixed)
@@ -134,11 +144,19 @@ def check_sound(found):
         point = {**draw_point(rng, batches=40, smallest_step=1e-4), "K": Fraction(3)}
         if found.expr.has(*SAMPLED):
             point = draw_few_steps(rng)
+        if found.expr.has(*BINS):
+            point |= in_bins(point)
         box = widened(point, choices(found, rng))
         range_found = range_of(found.expr, box)
         for value in values_inside(found, box, rng):
             assert range_found.lo <= value.hi
             assert value.lo <= range_found.hi
+
+
+def in_bins(point):
+    """100 epochs, the last secret, the copy drifting in some of its steps; orders have a letter of their own."""
+    batches = Fraction(point["n"] // point["b"])
+    return {"K": Fraction(100), "window": min(point["window"], batches), "degree": Fraction(point["alpha"] // 1)}
 
 
 @pytest.mark.smoke

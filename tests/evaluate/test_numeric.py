@@ -89,7 +89,7 @@ def test_every_statement_has_a_numeric_view(figure_run, label):
     extra |= {"R1": 1, "R2": 2, "w1": "0.3", "sigma_mul": 2, "classes": 2, "eps_norm": 0, "removed": 2, "split": 7}
     extra |= {"kappa": "0.25", "bias": 1, "beta0": 2, "lam0": "0.1"}
     extra |= {"delta": "1e-5", "epsilon": "0.1", "T": 30, "window": 10, "share": "0.5", "known": 1}
-    extra |= AFTER_TRAINING
+    extra |= AFTER_TRAINING | {"lipschitz": "1.001", "degree": 14}
     extra = {name: value for name, value in extra.items() if name in found.needs}
     value = found.numeric(figure_run, **extra)
     assert isinstance(value, float)
