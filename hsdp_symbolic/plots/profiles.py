@@ -19,7 +19,10 @@ PROFILES = (
     ("without replacement", "profile:without_replacement", "profile:composition:without_replacement", ""),
     ("Poisson, add or remove", "profile:poisson", "profile:composition:poisson", ""),
 )
-"""How batches are made; what bounds the last iterate, and all of them; the exact law, where that is a statement."""
+"""How batches are made; what bounds the last iterate, and all of them; the exact law, where that is a statement.
+
+Balls in bins are not drawn; the table of schemes has them.
+"""
 FEW = tuple(Fraction(1, 10**power) for power in range(3, 9))
 """δ where batches are drawn afresh: each takes about a second."""
 MANY = (FEW[0], *(Fraction(part, 10**power) for power in range(4, 9) for part in (5, 2, 1)))

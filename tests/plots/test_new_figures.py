@@ -12,6 +12,7 @@ import pytest
 from hsdp_symbolic import statement
 from hsdp_symbolic.errors import ArgumentError, HsdpError
 from hsdp_symbolic.examples.schemes import CASES, RUNS, rows
+from hsdp_symbolic.meaning import Scheme
 from hsdp_symbolic.plots import FIGURES, NEW, Request
 from hsdp_symbolic.plots import new_figures as new
 from hsdp_symbolic.plots.common import PAPER_SETTING as PAPER_RUN
@@ -23,6 +24,8 @@ from proofs_check.slips import slips
 
 RUN = PAPER_RUN.replace(K=40)
 SAMPLED, SHUFFLE = "thm:amp_samp_wo_replacement", "thm:shuffle"
+DRAWN = [case for case in CASES if case.batch != 0 and case.scheme is not Scheme.BALLS_IN_BINS]
+"""The cases of the table of schemes that the figure of profiles draws: not the first batch, nor balls in bins."""
 
 
 class TestCrossover:
@@ -206,7 +209,7 @@ class TestProfiles:
 
     def test_the_statements_are_those_of_the_table_of_schemes(self, figure):
         drawn = [tuple(curve.source for curve in panel.curves) for panel in figure.panels]
-        listed = [(case.seen, case.hidden, case.exact or case.hidden) for case in CASES if case.batch != 0]
+        listed = [(case.seen, case.hidden, case.exact or case.hidden) for case in DRAWN]
         assert drawn == listed
         assert figure.run == RUNS["fig"]
 
@@ -227,8 +230,7 @@ class TestProfiles:
         "case",
         [
             pytest.param(case, id=str(case.scheme), marks=pytest.mark.slow if case.scheme == "poisson" else ())
-            for case in CASES
-            if case.batch != 0
+            for case in DRAWN
         ],
     )
     def test_as_in_the_table_of_schemes(self, figure, case):

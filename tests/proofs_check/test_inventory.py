@@ -75,7 +75,7 @@ class TestStored:
         known = {item.label for item in stored()}
         own = ("exact:", "shift:", "split:", "moments:", "control:", "mironov2019", "balle2019")
         own += ("composition:", "conversion:", "strconvexsmooth:", "shuffle:", "clip:")
-        own += ("gdp:", "profile:", "secret:", "seen:")
+        own += ("gdp:", "profile:", "secret:", "seen:", "unlearn:", "expanding:")
         for label in labels():
             base = ":".join(label.split(":")[:2])
             assert base in known or label.startswith(own), label
