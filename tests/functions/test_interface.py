@@ -194,13 +194,24 @@ def test_what_a_function_does_not_say_is_not_guessed():
     assert sign(Mute(eta)) == 0
 
 
+OF_LISTS = {"functions.mixture_profile", "functions.scheduled_set", "functions.scheduled_shifts"}
+"""What the accountant does with lists of groups or of steps, which are in no expression: no functions of the bounds."""
+
+
 @pytest.mark.parametrize("room", ["arithmetic", "evaluate", "tex", "accounting"])
 def test_nobody_knows_a_function_by_name(room):
     """Engines, views, box rules, printer and accountant ask a function for what they need."""
     for path in (PACKAGE / room).rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom) and node.module and node.module.partition(".")[0] == "functions":
-                assert node.module == "functions.interface", f"{path.name} imports {node.module}"
+                allowed = {"functions.interface"} | (OF_LISTS if room == "accounting" else set())
+                assert node.module in allowed, f"{path.name} imports {node.module}"
+
+
+@pytest.mark.parametrize("name", sorted(OF_LISTS))
+def test_what_is_done_with_lists_is_no_function_of_the_bounds(name):
+    module = importlib.import_module(f"hsdp_symbolic.{name}")
+    assert not [kind.__name__ for kind in every(BoundFunction) if kind.__module__ == module.__name__]
 
 
 def test_every_function_says_which_way_it_goes_or_has_a_closed_form():

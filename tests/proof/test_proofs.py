@@ -54,7 +54,10 @@ def test_every_hypothesis_is_needed_or_listed(label):
 
 
 _COUNTS = "where k and j come from, if they count epochs and batches; the proof counts steps"
+_WINDOW = "what a window is; of a longer one the proof takes the steps that there are, and no view has its value"
 LISTED = {
+    "profile:balls_in_bins": {"window ≤ N*known": _WINDOW},
+    "secret:balls_in_bins": {"window ≤ N*known": _WINDOW},
     "profile:reshuffle": {"known ≤ K": "only K epochs have places; of more the proof would speak, and no view"},
     "lem:LSIseq_convex": {"k ≤ K - 1": _COUNTS, "j ≤ N - 1": _COUNTS},
     "lem:LSIseq_stronglyconvex": {"k ≤ K - 1": _COUNTS, "j ≤ N - 1": _COUNTS},
