@@ -29,7 +29,9 @@ const Calculator = (() => {
 
   function geometric(x, count) {
     const k = value(count);
-    if (!isScaled(x)) return x === 1 ? k : (1 - Math.pow(x, k)) / (1 - x);
+    if (x === 1) return k;
+    if (!isScaled(x) && Math.abs(x - 1) < 0.5) return Math.expm1(k * Math.log1p(x - 1)) / (x - 1); // nothing cancels
+    if (!isScaled(x)) return (1 - Math.pow(x, k)) / (1 - x);
     const log = x.exponent * x.logQ;
     if (log === 0) return k;
     const falling = Math.expm1(-Math.abs(log) * k) / Math.expm1(-Math.abs(log));
