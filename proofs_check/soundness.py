@@ -169,13 +169,15 @@ def _draw(rng: random.Random, found: Statement) -> dict[str, Exact]:
         "share": lambda: between(1e-2, 0.99),
         "known": lambda: rng.randint(1, 2),
         "forgetting": lambda: count(1, 1e6),
+        "degree": lambda: max(1, math.ceil(order) - 1),
         "epsilon": lambda: between(1e-9, slow.get("epsilon", 1e9)),
     }
     case = {name: drawn[name]() if name in drawn else between(1e-9, 1e9) for name in found.needs}
     if "cost" in slow and "sigma" in case:  # keep e^(α(α−1)ρ₀), or μ₀², where the slow engine or a grid can follow
         of_order = "alpha" in case
         wanted = between(1e-25 if of_order else 1e-6, slow["cost"])
-        rho = wanted / (order * (order - 1) if of_order else 2)
+        reached = Fraction(math.ceil(order)) if "whole" in slow else order  # the order whose value it is
+        rho = wanted / (reached * (reached - 1) if of_order else 2)
         case["S_g"] = case["S_g"] and Fraction(1)
         case["sigma"] = Fraction(repr(float(case["eta"] / (4 * rho * b * b)) ** 0.5))
     return case
@@ -206,14 +208,14 @@ _SLOW: dict[str, dict[str, float]] = {
     "secret:without_replacement": {"steps": 30, "order": 20, "cost": 10},
     "secret:poisson": {"steps": 30, "order": 20, "cost": 10},
     "seen:without_replacement": {"order": 20, "cost": 10},
-    "profile:balls_in_bins": {"batches": 30, "epochs": 20, "cost": 1, "epsilon": 0.3},
-    "secret:balls_in_bins": {"batches": 30, "epochs": 20, "order": 20, "cost": 10},
+    "profile:balls_in_bins": {"batches": 30, "steps": 30, "epochs": 6, "order": 20, "cost": 0.05, "epsilon": 0.3},
+    "secret:balls_in_bins": {"batches": 30, "steps": 30, "epochs": 6, "order": 20, "cost": 10, "whole": 1},
     "composition:balls_in_bins": {"batches": 30, "order": 20, "cost": 10},
     "seen:poisson_replace": {"order": 20, "cost": 10},
 }
 """Limits for statements that mpmath sums or iterates term by term, or that are known on a grid.
 
-Everything else is drawn from the whole domain.
+"whole": the value is that at the next whole order. Everything else is drawn from the whole domain.
 """
 
 

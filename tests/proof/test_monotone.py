@@ -20,7 +20,7 @@ from hsdp_symbolic.proof.kernel import Refused
 from hsdp_symbolic.proof.monotone import LargestTerm, Monotone
 from hsdp_symbolic.proof.propositions import Less
 from hsdp_symbolic.symbols import K, N, alpha, eta, gap, i, lam, m, more, n, rho0, sigma, sigma2
-from tests.evaluate.test_boxes import SAMPLED, is_closed
+from tests.evaluate.test_boxes import BINS, SAMPLED, in_bins, is_closed
 from tests.points import draw_few_steps, draw_point
 
 
@@ -66,6 +66,8 @@ def seen_directions(found, rng, draw, *, rtol, by=Fraction(51, 50), pairs=2):
             continue
         for _ in range(pairs):
             low = draw(rng)
+            if found.expr.has(*BINS):
+                low |= in_bins(low)
             high = {**low, name: low[name] + 1 if is_count(name) else low[name] * by}
             if name in ("n", "b"):
                 high[name] = low[name] * 2
