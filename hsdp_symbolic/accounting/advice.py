@@ -18,6 +18,7 @@ from ..progress import Ticker
 from ..setting import Setting
 from .candidates import check_neighbouring, check_scheme
 from .guarantee import Guarantee, epsilon
+from .losses import inside
 from .run import Leftover, TrainingRun, as_run
 from .update import WHAT_HELPS, Clipped, Unclipped
 
@@ -314,22 +315,20 @@ def _without_regulariser(run: TrainingRun, scheme: Scheme) -> Changed:
     return Changed(replace(run, setting=run.setting.replace(lam=None)), scheme, "no regulariser")
 
 
-INSIDE = "a regulariser that is part of the loss is clipped with it, and clipping undoes its contraction"
-
-
 def _inside(run: TrainingRun, scheme: Scheme) -> Changed:
     if isinstance(run.update, Unclipped):
         raise ArgumentError("max_grad_norm", None, "gradients are not clipped", "leave it")
     if "lam" not in run.setting:
         raise ArgumentError("weight_decay", None, "there is none as it is", "leave it")
-    changed = replace(run, setting=run.setting.replace(lam=None), update=Clipped(because=INSIDE))
+    within = inside(run.update, run.setting["lam"])
+    changed = replace(run, setting=run.setting.replace(lam=None), update=within)
     return Changed(changed, scheme, "the regulariser inside the clip, a part of the loss")
 
 
 _HALF, _TWICE = Fraction(1, 2), Fraction(2)
 CHANGES = (
-    *(_sampler(scheme) for scheme in SCHEMES if scheme is not Scheme.FULL_BATCH),
-    _sampler(Scheme.POISSON, Neighbouring.ADD_REMOVE),
+    *(_sampler(scheme) for scheme in SCHEMES if scheme not in (Scheme.FULL_BATCH, Scheme.BALLS_IN_BINS)),
+    *(_sampler(scheme, Neighbouring.ADD_REMOVE) for scheme in (Scheme.POISSON, Scheme.BALLS_IN_BINS)),
     *map(_weight_decay, (_HALF, _TWICE)),
     Change(Kind.REGULARISER, _inside, "the regulariser inside the clip"),
     Change(Kind.REGULARISER, _without_regulariser, "no regulariser"),
