@@ -209,6 +209,17 @@ class OptimizerObserver:
         return tuple(dict.fromkeys(dict(group).get(name) for step, _ in self.runs for group in step.settings))
 
     @property
+    def one_learning_rate_a_step(self) -> bool:
+        """Whether every step had the same learning rate for all groups of parameters."""
+        return all(len({dict(group).get("lr") for group in step.settings}) == 1 for step, _ in self.runs)
+
+    def by_step(self) -> Iterator[tuple[Any, Any]]:
+        """Learning rate and noise multiplier of every step, where each has one learning rate."""
+        for step, count in self.runs:
+            for _ in range(count):
+                yield dict(step.settings[0])["lr"], step.noise_multiplier
+
+    @property
     def least_noise(self) -> Fraction:
         """The smallest noise of any step, as a multiple of the norm gradients were clipped to."""
         return min(_noise_per_clip(step, self.clipping) for step, _ in self.runs)

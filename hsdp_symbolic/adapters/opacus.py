@@ -163,7 +163,13 @@ class HiddenStateEngine(PrivacyEngine):
         if seen.n % size:
             used = sum(loader.trained[0].steps)
             facts["leftover"] = Leftover.PARTIAL if used == seen.n else Leftover.DROPPED
-        return training_run(**facts, **self._update(seen), divisor=seen.divisors[0])
+        told = self._update(seen)
+        if len(seen.learning_rates) > 1 or len(seen.noise_multipliers) > 1:
+            rates, noises = zip(*optimizer.by_step(), strict=True)
+            del facts["epochs"]
+            facts |= {"noise_multiplier": list(noises), "per": "step"}
+            told["learning_rate"] = list(rates)
+        return training_run(**facts, **told, divisor=seen.divisors[0])
 
     def _update(self, seen: Observed) -> dict[str, Any]:
         """What every step did, if all did the same."""

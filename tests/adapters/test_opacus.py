@@ -470,7 +470,25 @@ class TestUpdates:
         for _ in range(2):
             run.epochs(1)
             schedule.step()
-        self.composed(run, "learning rate is not the same throughout: 0.1, 0.05")
+        found = run.found()
+        assert found.hidden_state
+        assert found.epsilon == plain(learning_rate=["0.1", "0.05"], per="epoch", epochs=None).epsilon
+        assert composition(2).epsilon > found.epsilon != plain(epochs=2).epsilon
+
+    def test_learning_rates_of_groups_that_differ_are_no_schedule(self):
+        def made(p):
+            weight, bias = p
+            return torch.optim.SGD([{"params": [weight], "lr": 0.05}, {"params": [bias]}], lr=0.1, weight_decay=DECAY)
+
+        self.composed(Run(optimizer=made).epochs(1), "learning rate is not the same throughout: 0.05, 0.1")
+
+    def test_a_schedule_under_poisson_sampling_is_composition(self):
+        run = Run(poisson_sampling=True)
+        schedule = torch.optim.lr_scheduler.StepLR(run.optimizer, 1, 0.5)
+        for _ in range(2):
+            run.epochs(1)
+            schedule.step()
+        assert "learning rate is not the same throughout" in " ".join(run.engine.observed().reasons)
 
     def test_another_optimiser(self):
         self.composed(Run(optimizer=lambda p: torch.optim.Adam(p, lr=0.1)).epochs(1), "optimiser is Adam")
@@ -491,11 +509,20 @@ class TestUpdates:
         assert "layer by layer" in found.note
         assert composition(1).epsilon <= found.epsilon <= composition(1).epsilon * (1 + 1e-6)
 
-    def test_noise_that_changes_counts_as_the_least(self):
+    def test_noise_that_changes_is_a_schedule(self):
         run = Run(noise_multiplier=2 * Z).epochs(1)
         run.optimizer.noise_multiplier = Z
         run.epochs(1)
-        self.composed(run, "noise multiplier changes: 8.0, 4.0")
+        found = run.found()
+        assert found.hidden_state
+        assert found.epsilon == plain(noise_multiplier=[2 * Z, Z], per="epoch", epochs=None).epsilon
+        assert found.epsilon < composition(2).epsilon
+
+    def test_noise_that_changes_counts_as_the_least_where_only_composition_holds(self):
+        run = Run(noise_multiplier=2 * Z, momentum=0.9).epochs(1)
+        run.optimizer.noise_multiplier = Z
+        run.epochs(1)
+        self.composed(run, "momentum is 0.9")
 
     def test_no_weight_decay(self):
         found = Run(decay=0.0, loader={"shuffle": False}).epochs(3).found()
