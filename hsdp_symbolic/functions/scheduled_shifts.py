@@ -278,7 +278,7 @@ def _checked(steps: Steps) -> Steps:
     length = parts[0].shape
     if len(length) != 1 or not length[0] or any(part.shape != length for part in parts):
         raise ArgumentError("steps", steps, "columns of different lengths, or none", "give one number for every step")
-    for name, part in zip(Steps._fields, parts, strict=False):
+    for name, part in zip(Steps._fields[:3], parts, strict=True):
         good = part >= 2.0**-1000 if name == "variance" else part >= 0
         if not np.all(good & (part < inf)):
             least = "above 0" if name == "variance" else "of 0 or more"
