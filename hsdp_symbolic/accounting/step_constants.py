@@ -64,7 +64,10 @@ class Constants:
 
 
 def _threshold(run: TrainingRun, load: Fraction, kinds: dict[Fraction, Kind]) -> dict[Fraction, Constant]:
-    """Where λ and β are the same at every learning rate, hypotheses hold up to some rate: it is found by bisection."""
+    """Smooth convex losses have one λ and β up to some learning rate, which is found by bisection.
+
+    Beyond it another constant may be known, which depends on the rate: each is looked up by itself.
+    """
     rates = sorted(kinds)
     tried: dict[Fraction, Constant] = {}
 
@@ -76,16 +79,18 @@ def _threshold(run: TrainingRun, load: Fraction, kinds: dict[Fraction, Kind]) ->
     good, bad = -1, len(rates)
     while bad - good > 1:
         middle = len(rates) - 1 if bad == len(rates) and not tried else (good + bad) // 2
-        good, bad = (middle, bad) if at(rates[middle]).value is not None else (good, middle)
-    found = {}
-    for place, rate in enumerate(rates):
-        if place > good:
-            found[rate] = tried[rates[bad]]
-            continue
+        good, bad = (middle, bad) if _is_plain(at(rates[middle])) else (good, middle)
+    found = _one_by_one(run, load, {rate: kinds[rate] for rate in rates[good + 1 :]})
+    for rate in rates[: good + 1]:
         settled = tried[rates[good]]
         lam = settled.footing.setting.values().get("lam", Fraction(0))
         found[rate] = Constant(1 - rate * lam, "", settled.footing)
     return found
+
+
+def _is_plain(constant: Constant) -> bool:
+    """Whether it is 1 − ηλ for a smooth convex loss, λ being that of its regulariser."""
+    return constant.value is not None and Asks.CONVEX in constant.footing.provides
 
 
 def _one_by_one(run: TrainingRun, load: Fraction, kinds: dict[Fraction, Kind]) -> dict[Fraction, Constant]:

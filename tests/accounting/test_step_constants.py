@@ -1,0 +1,58 @@
+"""Steps that differ: each has the Lipschitz constant that a run of such steps alone has."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from hsdp_symbolic.accounting import convex, epsilon, huber, logistic, smooth, softmax, squared, training_run, vouched
+from hsdp_symbolic.accounting.scheduled import Costs
+from hsdp_symbolic.meaning import Asks, Scheme
+
+RATES = ("8", "0.1", "4.5", "0.5", "20", "2")
+"""Below and above the longest step for which a smooth loss contracts."""
+LOSSES = {
+    "logistic": {"loss": logistic(feature_norm=1, bias=False)},
+    "huber": {"loss": huber(feature_norm=1)},
+    "squared": {"loss": squared(feature_norm=2)},
+    "inside": {"loss": logistic(feature_norm=1), "regulariser": "inside"},
+    "softmax": {"loss": softmax(classes=10, feature_norm=1)},
+    "two classes": {"loss": softmax(classes=2, feature_norm=1)},
+    "convex": {"loss": convex(smoothness="0.5")},
+    "smooth": {"loss": smooth(smoothness="0.01")},
+    "no decay": {"loss": logistic(feature_norm=1), "weight_decay": None},
+    "vouched": {"loss": vouched(lipschitz="1.2"), "weight_decay": None},
+}
+
+
+def described(**told):
+    given = {"n": 64, "batch_size": 16, "noise_multiplier": 8, "max_grad_norm": 1, "weight_decay": "0.01"}
+    return training_run(**(given | told))
+
+
+def alone(rate, **told):
+    """The constant of a run whose steps all have this rate; None if none is known."""
+    footing = described(learning_rate=rate, epochs=1, **told).footing()
+    known = footing.setting
+    if "lipschitz" in known:
+        return known["lipschitz"]
+    lam = known.values().get("lam", Fraction(0))
+    too_long = Asks.CONVEX in footing.provides and known["eta"] * (known["beta"] + lam) >= 2  # as hypotheses have it
+    return None if footing.lacks or too_long else 1 - known["eta"] * lam
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_every_step_has_its_own(name):
+    told = LOSSES[name]
+    run = described(learning_rate=list(RATES), per="epoch", **told)
+    found = {eta: each.value for (eta, _), each in Costs(run, Scheme.FIXED).constants.found.items()}
+    assert found == {Fraction(rate): alone(rate, **told) for rate in RATES}
+
+
+def test_a_long_step_in_a_schedule_does_not_contract():
+    told = LOSSES["logistic"]
+    mixed = epsilon(described(learning_rate=["8", "8", "0.1"], per="epoch", **told), delta="1e-5", scheme="fixed")
+    long = epsilon(described(learning_rate="8", epochs=2, **told), delta="1e-5", scheme="fixed")
+    assert alone("8", **told) > 1
+    assert mixed.epsilon > long.epsilon * 0.9  # the short steps hide hardly anything of what the long ones do
