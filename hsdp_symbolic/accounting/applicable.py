@@ -101,6 +101,11 @@ def _of_like_steps(into: Candidates, refuse: Refuse | None, effort: Effort) -> N
 def _of_steps_that_differ(into: Candidates, refuse: Refuse | None, effort: Effort) -> None:
     """What is said of runs whose steps differ, that end within an epoch, show more or are projected."""
     run, scheme = into.covered.run, into.scheme
+    if scheme is Scheme.BALLS_IN_BINS:
+        if run.schedule is not None:
+            reason = "steps differ, and statements about batches whose size is left to chance are about like steps"
+            into.refused.append(Considered(THEOREM, "does not apply", None, None, reason))
+        return
     if scheme.draws_afresh:
         if run.schedule is not None or (run.released.hides and run.released != LAST):
             _in_stretches(into, refuse, effort)

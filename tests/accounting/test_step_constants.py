@@ -8,6 +8,7 @@ import pytest
 
 from hsdp_symbolic.accounting import convex, epsilon, huber, logistic, smooth, softmax, squared, training_run, vouched
 from hsdp_symbolic.accounting.scheduled import Costs
+from hsdp_symbolic.errors import ArgumentError
 from hsdp_symbolic.meaning import Asks, Scheme
 
 RATES = ("8", "0.1", "4.5", "0.5", "20", "2")
@@ -56,3 +57,9 @@ def test_a_long_step_in_a_schedule_does_not_contract():
     long = epsilon(described(learning_rate="8", epochs=2, **told), delta="1e-5", scheme="fixed")
     assert alone("8", **told) > 1
     assert mixed.epsilon > long.epsilon * 0.9  # the short steps hide hardly anything of what the long ones do
+
+
+def test_batches_of_no_known_size_have_no_schedule():
+    run = described(learning_rate=["0.5", "0.1"], per="epoch", divisor=16, **LOSSES["logistic"])
+    with pytest.raises(ArgumentError, match="whose size is left to chance"):
+        epsilon(run, delta="1e-5", scheme="balls_in_bins")
