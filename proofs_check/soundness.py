@@ -14,6 +14,7 @@ from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import cycle, islice
 
 from hsdp_symbolic import Setting
 from hsdp_symbolic.catalogue import statements
@@ -82,9 +83,9 @@ def report(tally: Tally) -> str:
 def _chunk(task: tuple[int, int]) -> Tally:
     seed, number = task
     rng, tally = random.Random(f"{seed}/{number}"), Tally()
-    everything = statements()
-    for _ in range(SETTINGS_PER_PIECE):
-        found = rng.choice(everything)
+    in_turn = list(statements())  # each as often as any other
+    rng.shuffle(in_turn)
+    for found in islice(cycle(in_turn), SETTINGS_PER_PIECE):
         case = _draw(rng, found)
         try:
             run, extra = _split(case)

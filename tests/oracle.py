@@ -15,7 +15,13 @@ import mpmath
 
 def to_mpf(value: Any) -> mpmath.mpf:
     value = Fraction(value)
-    return mpmath.mpf(value.numerator) / value.denominator
+    return _whole(value.numerator) / _whole(value.denominator)
+
+
+def _whole(number: int) -> mpmath.mpf:
+    """A whole number; mpmath would take the factor 2^k out of a large one byte by byte."""
+    twos = (number & -number).bit_length() - 1 if number else 0
+    return mpmath.ldexp(number >> twos, twos)
 
 
 def step_cost(v: dict[str, Any], size: str = "b") -> mpmath.mpf:

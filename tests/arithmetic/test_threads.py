@@ -134,7 +134,7 @@ def other_views() -> dict[tuple[str, ...], View]:
 
 def all_views(*chosen: str) -> dict[tuple[str, ...], View]:
     found = other_views()
-    for label in chosen or labels():
+    for label in chosen:
         found |= views_of(label)
     return found
 
@@ -184,11 +184,16 @@ def apart(function: Callable[..., Any], *arguments: Any) -> Any:
         return pool.submit(function, *arguments).result()
 
 
-def test_eight_threads_find_what_one_finds():
-    views = all_views()
+SOME_AND_ALL = [labels()[::4], pytest.param(labels(), marks=pytest.mark.slow)]
+"""The labels whose views are evaluated: here every fourth, and all of them where there is time."""
+
+
+@pytest.mark.parametrize("chosen", SOME_AND_ALL, ids=["some", "all"])
+def test_eight_threads_find_what_one_finds(chosen):
+    views = all_views(*chosen)
     settings = flint.ctx.prec, flint.ctx.cap
     alone = {name: outcome(view) for name, view in views.items()}
-    assert {name[0] for name in alone} >= set(labels())
+    assert {name[0] for name in alone} >= set(chosen)
     assert not [(name, found) for name, found in alone.items() if isinstance(found, HsdpError)]
     bracket.cache_clear()
     curve.cache_clear()
@@ -299,13 +304,14 @@ def check_disturbed(report: dict[str, Any]) -> None:
     assert report["equal"] > 0.9 * report["done"] > 0
 
 
-def test_values_hold_while_others_change_flint_and_mpmath():
-    check_disturbed(apart(disturbed, 0.0, 2))
+@pytest.mark.parametrize("chosen", SOME_AND_ALL, ids=["some", "all"])
+def test_values_hold_while_others_change_flint_and_mpmath(chosen):
+    check_disturbed(apart(disturbed, 0.0, 2, *chosen))
 
 
 @pytest.mark.slow
 def test_all_values_hold_while_others_change_flint_and_mpmath_for_long():
-    check_disturbed(apart(disturbed, 120.0, 3))
+    check_disturbed(apart(disturbed, 120.0, 3, *labels()))
 
 
 class Forgetful(Arb):

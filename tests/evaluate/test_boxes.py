@@ -109,8 +109,11 @@ def is_closed(found):
     return not found.expr.has(*RECURSIVE)
 
 
+TAKES_LONG = {"exact:fixed_order", "prop:smooth_strcvx_clip:rate"}
+
+
 @pytest.mark.parametrize(
-    "label", [pytest.param(label, marks=[pytest.mark.slow] * (label == "exact:fixed_order")) for label in labels()]
+    "label", [pytest.param(label, marks=[pytest.mark.slow] * (label in TAKES_LONG)) for label in labels()]
 )
 def test_ranges_are_sound(label):
     found = statement(label)

@@ -19,10 +19,11 @@ AFTER_TRAINING = {"forgetting": 7, "noise_ratio": "1.5"}
 
 
 @pytest.mark.parametrize("label", oracle.THEOREMS)
-def test_scalars_agree_with_sixty_digits_over_the_whole_domain(label):
+@pytest.mark.parametrize("count", [300, pytest.param(1500, marks=pytest.mark.slow)])
+def test_scalars_agree_with_sixty_digits_over_the_whole_domain(label, count):
     rng, worst = random.Random(11), 0.0
     with mpmath.workdps(200):
-        for _ in range(1500):
+        for _ in range(count):
             case = oracle.draw(rng)
             run, arguments = oracle.split(case)
             value = statement(label).numeric(Setting(**run), **arguments)

@@ -33,8 +33,8 @@ def experiment(scheme="fixed", *, n=10, b=2, K=3, loss=LOSS, index=0, **changes)
     return Experiment(loss, np.zeros(n), 4.0, b=b, K=K, scheme=scheme, index=index, **{**SHAPE, **changes})
 
 
-LIKE_THM_SHUFFLE = ("shuffle:factor", "shift:shuffle")
-"""Attacked as thm:shuffle is, and as slowly."""
+LIKE_OTHERS = ("shuffle:factor", "shift:shuffle", "seen:without_replacement", "secret:without_replacement")
+"""Attacked as thm:shuffle is, or as thm:amp_samp_wo_replacement, and as slowly."""
 EXPOSED = {
     "thm:strconvexsmooth": ("halved", "exponents doubled", "one batch too many"),
     "balle2019": ("halved", "exponents doubled", "one batch too many"),
@@ -56,7 +56,7 @@ def with_exact_laws():
 
 class TestAttacks:
     @pytest.mark.parametrize(
-        "label", [pytest.param(label, marks=[pytest.mark.slow] * (label in LIKE_THM_SHUFFLE)) for label in labels()]
+        "label", [pytest.param(label, marks=[pytest.mark.slow] * (label in LIKE_OTHERS)) for label in labels()]
     )
     def test_true_bounds_survive_and_wrong_ones_are_exposed(self, label):
         if label not in targets() or label == "cor:logistic":

@@ -40,7 +40,8 @@ def test_there_are_four():
     assert build.NAMES == ("1_one_theorem", "2_figures", "3_audit", "4_your_own_run")
 
 
-MARKS = {"1_one_theorem": pytest.mark.slow, "2_figures": pytest.mark.slow, "4_your_own_run": pytest.mark.smoke}
+MARKS = {name: [pytest.mark.slow] for name in ("1_one_theorem", "2_figures", "4_your_own_run")}
+MARKS["4_your_own_run"].append(pytest.mark.smoke)
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=MARKS.get(name, ())) for name in build.NAMES])

@@ -90,6 +90,7 @@ def test_a_cited_fact_has_a_witness(name: str) -> None:
     assert wrong or fact.conclusion.value_at is None or fact.conclusion.value == 0
 
 
+@pytest.mark.slow
 def test_every_fact_is_used() -> None:
     """By a statement, or by a theorem that views or sentences rely on."""
     theorems = [one for each in statements() for one in (each.theorem, *each.beside)]

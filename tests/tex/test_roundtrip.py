@@ -19,7 +19,7 @@ from hsdp_symbolic.setting.letters import LETTERS
 from hsdp_symbolic.tex import latex, views
 from hsdp_symbolic.tex.macros import macro_name, macros
 from proofs_check.soundness import _draw, _split
-from tests.oracle import tame
+from tests.oracle import tame, to_mpf
 from tests.points import few_steps, visible
 from tests.tex.latex_reader import Book, Unreadable, holds, tokens
 
@@ -101,7 +101,7 @@ def _admitted(label, count):
 
 def agrees(value, bracket):
     """Whether a value is the enclosed one to at least 15 digits, or within what comes from a grid."""
-    low, high = (mpmath.mpf(end.numerator) / end.denominator for end in (bracket.lo, bracket.hi))
+    low, high = (to_mpf(end) for end in (bracket.lo, bracket.hi))
     size = max(abs(low), abs(high), mpmath.mpf(10) ** -120)
     if high - low > mpmath.mpf(10) ** -DIGITS * size:
         off = OFF * size + mpmath.mpf("1e-12")
