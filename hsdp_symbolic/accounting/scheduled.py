@@ -31,6 +31,8 @@ from .timeline import Kind, timeline
 MOST_GROUPS = 64
 MOST_WORK = 6 * 10**6
 """Steps that are looked at in all, over all groups."""
+MOST_PIECES = 10**6
+"""Pieces of epochs that are looked at in all, over all groups."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,11 @@ class Costs:
             yield Cost(Fraction(high - low, self.line.records), self._of(self._places(low, high)))
 
     def _groups(self) -> tuple[list[int], Array]:
-        """Ranks at which groups begin, and the end of the last; and the cuts that no group has on both sides."""
+        """Ranks at which groups begin, and the end of the last; and steps before which no group has a record left.
+
+        More exactly: of an epoch cut at these steps, a group has records in one part only. So a use is not taken for
+        one that was made earlier, with a longer step, by a record of another group.
+        """
         line, n = self.line, self.line.records
         cuts = self._inside
         if self.scheme is Scheme.FULL_BATCH:
@@ -80,10 +86,11 @@ class Costs:
         most = max(2, min(MOST_GROUPS, MOST_WORK // line.steps))
         chosen = np.unique(line.first[cuts])  # lower ranks are used before the cut, others after it
         if len(chosen) > most:
-            chosen, cuts = chosen[:0], cuts[:0]
-        if self.scheme is not Scheme.FIXED:
-            chosen = np.union1d(chosen, _some(np.unique(ends), most))
-        return sorted({0, n, *chosen.tolist()}), cuts
+            chosen = chosen[:0]
+        chosen = np.union1d(chosen, _some(np.unique(ends), most))
+        known = 1 if self.scheme is Scheme.RESHUFFLE else MOST_PIECES // len(chosen) ** 2
+        there = line.epoch > line.epoch[-1] - max(1, known)
+        return sorted({0, n, *chosen.tolist()}), np.flatnonzero(there & np.isin(line.first, chosen))
 
     def _places(self, low: int, high: int) -> Array:
         """For every epoch (or what is left of one between cuts) the last step that may use such a record, or −1."""
