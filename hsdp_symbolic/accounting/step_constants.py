@@ -8,12 +8,13 @@ from fractions import Fraction
 
 from ..errors import HsdpError
 from ..meaning import Asks
+from ..progress import Ticker
 from .losses import ScalarLoss
 from .run import TrainingRun
 from .timeline import Kind
-from .update import Footing, Unclipped, standing_statement
+from .update import Footing, Unclipped, checked_once, standing_statement
 
-MOST_FOOTINGS = 500
+MOST_FOOTINGS = 5000
 """Learning rates for which it is looked up what the update does, where that depends on them in no simple way."""
 
 
@@ -80,7 +81,8 @@ def _threshold(run: TrainingRun, load: Fraction, kinds: dict[Fraction, Kind]) ->
     while bad - good > 1:
         middle = len(rates) - 1 if bad == len(rates) and not tried else (good + bad) // 2
         good, bad = (middle, bad) if _is_plain(at(rates[middle])) else (good, middle)
-    found = _one_by_one(run, load, {rate: kinds[rate] for rate in rates[good + 1 :]})
+    longer = set(rates[good + 1 :])
+    found = _one_by_one(run, load, {rate: kind for rate, kind in kinds.items() if rate in longer})
     for rate in rates[: good + 1]:
         settled = tried[rates[good]]
         lam = settled.footing.setting.values().get("lam", Fraction(0))
@@ -94,13 +96,17 @@ def _is_plain(constant: Constant) -> bool:
 
 
 def _one_by_one(run: TrainingRun, load: Fraction, kinds: dict[Fraction, Kind]) -> dict[Fraction, Constant]:
+    """Each by itself; of too many, those that steps begin to have last, because later steps hide what earlier ones did."""
     found: dict[Fraction, Constant] = {}
-    for rate, kind in kinds.items():
-        if len(found) < MOST_FOOTINGS:
-            found[rate] = _constant(run, load, kind)
-        else:
-            reason = f"for this loss a constant is looked up for {MOST_FOOTINGS} learning rates at most"
-            found[rate] = Constant(None, reason, next(iter(found.values())).footing)
+    ticker = Ticker()
+    with checked_once():
+        for rate in list(kinds)[-MOST_FOOTINGS:]:
+            ticker.say(f"Lipschitz constants, {len(found)} of {len(kinds)} learning rates")
+            found[rate] = _constant(run, load, kinds[rate])
+    ticker.clear()
+    reason = f"for this loss a constant is looked up for {MOST_FOOTINGS} learning rates at most, those of the last steps"
+    for rate in list(kinds)[:-MOST_FOOTINGS]:
+        found[rate] = Constant(None, reason, found[next(reversed(kinds))].footing)
     return found
 
 
