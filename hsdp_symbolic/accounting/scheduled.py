@@ -2,19 +2,20 @@
 
 One theorem bounds them all: whatever steps do, shifts that hide every use of the record cost Σa²/v in all
 (`functions.scheduled_shifts`). Where the order of the records is random, δ is the mean over the rank of the record in
-it; records are taken in groups, each as if it had the last rank of its group.
+it (in the last two epochs, if the order is drawn anew in each); records are taken in groups, each as if it had the last
+rank of its group.
 
 Guarantee: μ² is never below what the theorem gives, and δ is certified from above.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import pairwise
-from math import inf, nextafter
+from itertools import pairwise, product
+from math import inf, nextafter, prod
 
 import numpy as np
 
@@ -33,6 +34,8 @@ MOST_WORK = 6 * 10**6
 """Steps that are looked at in all, over all groups."""
 MOST_PIECES = 10**6
 """Pieces of epochs that are looked at in all, over all groups."""
+MOST_PAIRS = 1024
+"""Ranks in the last epoch, with ranks in the one before, that are told apart if a new order is drawn every epoch."""
 
 
 @dataclass(frozen=True)
@@ -61,25 +64,30 @@ class Costs:
         self.cuts = np.unique(np.concatenate([np.array(run.released.seen(steps), dtype=np.int64), blank[blank > 0]]))
         """Numbers of steps after which both runs must be at one point: it is seen, or may be spread by the next."""
         self._inside = self.cuts[self.cuts < steps]
-        self._bounds, splits = self._groups()
+        self._bounds, self._known, splits = self._groups()
         self._epochs = np.union1d(self.line.epochs, splits)
         """Where what uses a record at most once begins: epochs, cut where it is known on which side the record is."""
 
     def all(self) -> Iterator[Cost]:
         """μ² for each group of ranks; where batches are the same in every run, only the largest counts."""
-        for low, high in pairwise(self._bounds):
-            yield Cost(Fraction(high - low, self.line.records), self._of(self._places(low, high)))
+        groups = [
+            (Fraction(high - low, self.line.records), self._places(low, high)) for low, high in pairwise(self._bounds)
+        ]
+        for each in product(groups, repeat=self._known):
+            yield Cost(
+                prod((share for share, _ in each), start=Fraction(1)), self._of(self._plan([at for _, at in each]))
+            )
 
-    def _groups(self) -> tuple[list[int], Array]:
-        """Ranks at which groups begin, and the end of the last; and steps before which no group has a record left.
+    def _groups(self) -> tuple[list[int], int, Array]:
+        """Ranks at which groups begin, and the end of the last; of how many last epochs; and where epochs are cut.
 
-        More exactly: of an epoch cut at these steps, a group has records in one part only. So a use is not taken for
-        one that was made earlier, with a longer step, by a record of another group.
+        Of an epoch cut at these steps a group has records in one part only. So a use is not taken for one that was
+        made earlier, with a longer step, by a record of another group.
         """
         line, n = self.line, self.line.records
         cuts = self._inside
         if self.scheme is Scheme.FULL_BATCH:
-            return [0, n], cuts[:0]
+            return [0, n], 1, cuts[:0]
         ends = line.last
         if self.scheme is Scheme.RESHUFFLE:
             ends, cuts = ends[line.epoch == line.epoch[-1]], cuts[line.epoch[cuts] == line.epoch[-1]]
@@ -88,19 +96,27 @@ class Costs:
         if len(chosen) > most:
             chosen = chosen[:0]
         chosen = np.union1d(chosen, _some(np.unique(ends), most))
-        known = 1 if self.scheme is Scheme.RESHUFFLE else MOST_PIECES // len(chosen) ** 2
-        there = line.epoch > line.epoch[-1] - max(1, known)
-        return sorted({0, n, *chosen.tolist()}), np.flatnonzero(there & np.isin(line.first, chosen))
+        bounds = sorted({0, n, *chosen.tolist()})
+        pairs = (len(bounds) - 1) ** 2
+        known = 1 + (self.scheme is Scheme.RESHUFFLE and line.epoch[-1] > 0 and pairs <= MOST_PAIRS)
+        cut = known if self.scheme is Scheme.RESHUFFLE else max(1, MOST_PIECES // pairs)
+        there = line.epoch > line.epoch[-1] - cut
+        return bounds, known, np.flatnonzero(there & np.isin(line.first, bounds))
 
     def _places(self, low: int, high: int) -> Array:
         """For every epoch (or what is left of one between cuts) the last step that may use such a record, or −1."""
         line, begins = self.line, self._epochs
         last = np.maximum.reduceat(np.where(line.first < high, np.arange(line.steps), -1), begins)
-        last = np.where(line.last[last] <= low, -1, last)
-        if self.scheme is Scheme.RESHUFFLE:  # only in the last epoch is it known where the record is
-            ends = np.append(begins[1:], line.steps) - 1
-            last = np.where(line.epoch[begins] < line.epoch[-1], ends, last)
-        return last
+        return np.where(line.last[last] <= low, -1, last)
+
+    def _plan(self, places: Sequence[Array]) -> Array:
+        """The last step that may use the record, given it for its rank in the last epoch, the one before, and so on."""
+        if self.scheme is not Scheme.RESHUFFLE:
+            return places[0]
+        begins = self._epochs
+        ago = self.line.epoch[-1] - self.line.epoch[begins]
+        ends = np.append(begins[1:], self.line.steps) - 1  # in earlier epochs it is not known where the record is
+        return np.select([ago == number for number in range(len(places))], list(places), ends)
 
     @cached_property
     def _shifts(self) -> ShiftsOfSteps:

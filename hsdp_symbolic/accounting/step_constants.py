@@ -96,7 +96,7 @@ def _is_plain(constant: Constant) -> bool:
 
 
 def _one_by_one(run: TrainingRun, load: Fraction, kinds: dict[Fraction, Kind]) -> dict[Fraction, Constant]:
-    """Each by itself; of too many, those that steps begin to have last, because later steps hide what earlier ones did."""
+    """Each by itself; of too many, those of the last steps, which hide what earlier ones did."""
     found: dict[Fraction, Constant] = {}
     ticker = Ticker()
     with checked_once():
@@ -104,7 +104,9 @@ def _one_by_one(run: TrainingRun, load: Fraction, kinds: dict[Fraction, Kind]) -
             ticker.say(f"Lipschitz constants, {len(found)} of {len(kinds)} learning rates")
             found[rate] = _constant(run, load, kinds[rate])
     ticker.clear()
-    reason = f"for this loss a constant is looked up for {MOST_FOOTINGS} learning rates at most, those of the last steps"
+    reason = (
+        f"for this loss a constant is looked up for {MOST_FOOTINGS} learning rates at most, those of the last steps"
+    )
     for rate in list(kinds)[:-MOST_FOOTINGS]:
         found[rate] = Constant(None, reason, found[next(reversed(kinds))].footing)
     return found

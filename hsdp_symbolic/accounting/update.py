@@ -37,7 +37,9 @@ ONLY_LIPSCHITZ = frozenset({Asks.NOTHING, Asks.LIPSCHITZ})
 ONLY_COMPOSITION = frozenset({Asks.NOTHING})
 
 CLIPPED_ONE_BY_ONE = "gradients are clipped one record at a time"
-PLAIN_STEPS = "the optimiser takes plain gradient steps, with one learning rate for all parameters: no momentum, no Adam"
+PLAIN_STEPS = (
+    "the optimiser takes plain gradient steps, with one learning rate for all parameters: no momentum, no Adam"
+)
 WHAT_HELPS = (
     "say which loss is clipped, if it is logistic, huber, smoothed_hinge, squared, scalar (any φ(x·θ) with φ convex "
     "and smooth), softmax, convex (any convex smooth loss) or smooth, and give weight_decay for a regulariser added "

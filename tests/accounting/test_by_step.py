@@ -5,6 +5,7 @@ Bounds by shifts against the exact law of small runs with real records; against 
 
 from __future__ import annotations
 
+import math
 import time
 from fractions import Fraction
 from typing import ClassVar
@@ -29,6 +30,7 @@ from hsdp_symbolic.accounting import (
 from hsdp_symbolic.accounting.by_step import by_shifts
 from hsdp_symbolic.accounting.conversion import Goal
 from hsdp_symbolic.accounting.effort import NORMAL
+from hsdp_symbolic.accounting.scheduled import Costs
 from hsdp_symbolic.accounting.timeline import steps_of
 from hsdp_symbolic.errors import ArgumentError, HsdpError
 from hsdp_symbolic.evaluate.enclosure import Enclosure
@@ -55,6 +57,7 @@ class Case:
     def __init__(self, scheme: str, kind: str, rng) -> None:
         self.scheme, self.kind, self.rng = scheme, kind, rng
         self.n = int(rng.integers(2, 4 if scheme == "reshuffle" else 5))
+        most = 2 if scheme == "reshuffle" and self.n > 2 else 3  # epochs, whose orders are enumerated
         self.b = self.n if scheme == "full_batch" else int(rng.integers(1, self.n + 1))
         leftover = self.n % self.b
         if kind in ("partial", "dropped") and scheme != "full_batch":
@@ -63,7 +66,7 @@ class Case:
         if leftover:
             self.leftover = {"partial": "partial", "dropped": "dropped"}.get(kind) or some(rng, ["partial", "dropped"])
         self.divisor = some(rng, [self.b, "actual"]) if self.leftover == "partial" else None
-        self.epochs = int(rng.integers(1, 3 if scheme == "reshuffle" else 4))
+        self.epochs = int(rng.integers(1, most + 1))
         self.decay, self.clip = (
             some(rng, [Fraction(1, 2), Fraction(1, 5), Fraction(1, 100)]),
             some(rng, [Fraction(1), Fraction(1, 3)]),
@@ -194,6 +197,30 @@ class TestNoBoundIsBroken:
             q = 1 - eta * 0.5
             drift, noise = q * drift + 2 * eta / 3, q**2 * noise + (eta * z / 3) ** 2
         assert found.square >= drift**2 / noise * (1 - 1e-12)
+
+
+class TestFallingRates:
+    """A learning rate annealed to nothing: late steps have little noise, and must not be taken for early ones."""
+
+    @pytest.mark.parametrize("scheme", ["fixed", "shuffle", "reshuffle"])
+    @pytest.mark.parametrize("loss", [logistic(feature_norm=1), softmax(classes=10, feature_norm=1)], ids=str)
+    def test_cosine_annealing_is_far_below_composition(self, scheme, loss):
+        told = {
+            "n": 1347, "batch_size": 64, "epochs": 15, "leftover": "dropped", "noise_multiplier": 8,
+            "max_grad_norm": 1, "weight_decay": "0.2", "loss": loss,
+        }  # fmt: skip
+        annealed = training_run(learning_rate=lambda step: 0.25 * (1 + math.cos(math.pi * step / 315)), **told)
+        assert epsilon(annealed, delta="1e-5", scheme=scheme).epsilon < 1.4  # where composition has 4.2
+
+    def test_of_very_many_rates_the_last_are_looked_up(self, monkeypatch):
+        monkeypatch.setattr("hsdp_symbolic.accounting.step_constants.MOST_FOOTINGS", 2)
+        run = training_run(
+            n=10, batch_size=10, epochs=4, learning_rate=["0.5", "0.4", "0.3", "0.2"], per="epoch", noise_multiplier=8,
+            max_grad_norm=1, weight_decay="0.2", loss=softmax(classes=10, feature_norm=1),
+        )  # fmt: skip
+        costs = Costs(run, Scheme.FULL_BATCH)
+        assert [costs.constants.factor(kind) is None for kind in costs.line.kinds] == [True, True, False, False]
+        assert "2 learning rates at most" in costs.constants.reason
 
 
 class TestClosedForms:
