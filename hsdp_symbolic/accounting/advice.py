@@ -207,7 +207,16 @@ def _sampler(scheme: Scheme, relation: Neighbouring = Neighbouring.REPLACE_ONE) 
     return Change(Kind.BATCHES, made, _IN_WORDS[scheme])
 
 
+def _require_like_steps(run: TrainingRun, name: str) -> None:
+    """Refuse a schedule, which was made for its length and its batches."""
+    if run.schedule is not None:
+        raise ArgumentError(
+            name, None, "the schedule says how long training is, and how large its batches", "give another schedule"
+        )
+
+
 def _full_batch(run: TrainingRun, scheme: Scheme) -> Changed:
+    _require_like_steps(run, "batch_size")
     changed = run if isinstance(run.update, Unclipped) else _resized(run, int(run.setting["n"]))
     words = f"{_IN_WORDS[Scheme.FULL_BATCH]}, {_same_noise(run)} and epochs"
     return Changed(replace(changed, leftover=None), Scheme.FULL_BATCH, words, Neighbouring.REPLACE_ONE)
@@ -235,6 +244,7 @@ def _batch_size(factor: Fraction) -> Change:
     words = f"batches {'twice' if factor > 1 else 'half'} as large"
 
     def made(run: TrainingRun, scheme: Scheme) -> Changed:
+        _require_like_steps(run, "batch_size")
         if scheme is Scheme.FULL_BATCH:
             raise ArgumentError("batch_size", int(run.setting["n"]), "a full batch has one size", "leave it")
         size = run.setting["b"] * factor
@@ -253,6 +263,7 @@ def _epochs(factor: Fraction) -> Change:
     words = f"{'twice' if factor > 1 else 'half'} as many epochs"
 
     def made(run: TrainingRun, scheme: Scheme) -> Changed:
+        _require_like_steps(run, "epochs")
         length = run.setting["K"] if run.steps is None else Fraction(run.steps)
         longer = length * factor
         if longer.denominator != 1:
@@ -289,10 +300,12 @@ def _weight_decay(factor: Fraction) -> Change:
         setting = run.setting
         if isinstance(run.update, Clipped):
             raise ArgumentError("weight_decay", None, run.footing().lacks, "say which loss is clipped")
-        if "eta" not in setting:
-            raise ArgumentError("eta", None, "no step size is given", "give it")
         if "lam" in setting:
             decay = setting["lam"] * factor
+        elif "eta" not in setting or "b" not in setting:
+            raise ArgumentError(
+                "learning_rate", None, "a decay is tried for one learning rate and batch size", "give it"
+            )
         else:
             steps = setting["n"] // setting["b"] if scheme is not Scheme.FULL_BATCH else Fraction(10)
             decay = Fraction(f"{float(factor / (2 * setting['eta'] * steps)):.1g}")

@@ -18,7 +18,7 @@ from ..setting.letters import LARGEST_EXPONENT
 from .counts import admit_count
 from .losses import OUTSIDE, REGULARISERS, admit_loss, inside
 from .planned import Length, Row, planned_steps, with_schedule
-from .release import admit_release
+from .release import admit_release, require_within
 from .run import TrainingRun, admit_divisor, admit_leftover
 from .schedule import Schedule, Stretch, is_planned
 from .update import Clipped, Update
@@ -104,11 +104,11 @@ def training_run(
     ⌊n/b⌋ steps, and one more where what is `leftover` makes a batch of its own ("partial", "blank"; or "dropped").
     `divisor` is what sums of gradients are divided by, if not the batch size ("actual": each batch by its own).
 
-    Hidden-state bounds need an update that contracts: say the `learning_rate`, the `weight_decay` (the λ of λθ, added
-    *after* clipping) and which `loss` it is: `logistic`, `huber`, `smoothed_hinge`, `squared`, `scalar`, `softmax`,
-    `convex`, `smooth` or `vouched` of `hsdp_symbolic.accounting`. Without these, an update by clipped gradients need
-    not contract, whatever `lam` and `beta` are, and only composition is used. The same goes for any `optimizer` but
-    plain "sgd". With `regulariser="inside"` the penalty (`weight_decay`/2)·‖θ‖² is part of every record's loss, and
+    Hidden-state bounds need a Lipschitz constant of the update: say the `learning_rate`, the `weight_decay` (the λ of
+    λθ, added *after* clipping) and which `loss` it is: `logistic`, `huber`, `smoothed_hinge`, `squared`, `scalar`,
+    `softmax`, `convex`, `smooth` or `vouched` of `hsdp_symbolic.accounting`. Without a loss nothing is known of an
+    update by clipped gradients, whatever `lam` and `beta` are, and only composition is used. The same goes for any
+    `optimizer` but plain "sgd". With `regulariser="inside"` the penalty (`weight_decay`/2)·‖θ‖² is part of every record's loss, and
     clipped with it: then nothing contracts, and bounds for updates that expand are what is left.
 
     >>> from hsdp_symbolic.accounting import logistic
@@ -161,6 +161,8 @@ def training_run(
         return Stretch(count, eta, eta * row["noise_multiplier"] ** 2 * clip**2 / (2 * b**2), b)
 
     schedule = (planned_steps if planned else _alike)(given, per, length, "batch_size", stretch)
+    shown = admit_release(released)
+    require_within(shown, schedule.steps)
     run = TrainingRun(
         Setting(n=records, lam=decay or None, S_g=REPLACE_ONE_FACTOR * clip),
         None,
@@ -168,7 +170,7 @@ def training_run(
         left,
         admit_divisor(divisor),
         n is None,
-        released=admit_release(released),
+        released=shown,
         projection=None if projection is None else admit_positive("projection", projection),
     )
     return with_schedule(run, schedule, length.batches)

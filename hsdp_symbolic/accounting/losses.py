@@ -278,7 +278,12 @@ LOSSES = tuple(_LOSSES)
 def named_loss(name: object, **facts: object) -> Update:
     """A loss by its name, for the command line and for files."""
     if not isinstance(name, str) or name not in _LOSSES:
-        raise ArgumentError("loss", name, "no contraction is proved for such a loss", f"use one of {', '.join(LOSSES)}")
+        raise ArgumentError(
+            "loss",
+            name,
+            "no loss of that name is known here",
+            f"use one of {', '.join(LOSSES)}; cross-entropy is logistic for two classes with one score, softmax else",
+        )
     make, needed, optional = _LOSSES[name]
     for fact, value in facts.items():
         if fact not in (*needed, *optional):

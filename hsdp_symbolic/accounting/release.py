@@ -71,6 +71,13 @@ def checkpoints(*steps: int) -> Release:
     return Release(Kind.CHECKPOINTS, tuple(found)) if found else LAST
 
 
+def require_within(release: Release, steps: int) -> None:
+    """Refuse what would be released after training has ended."""
+    for each in release.checkpoints:
+        if each > steps:
+            raise ArgumentError("checkpoints", each, f"training ends after {steps} steps", "leave it out")
+
+
 def average(last: int) -> Release:
     """The average of the `last` iterates is released, and nothing else.
 

@@ -21,6 +21,7 @@ from ..setting.gate import admit_positive
 from .candidates import check_scheme
 from .conversion import admit_delta, admit_epsilon
 from .counts import admit_count
+from .release import LAST
 from .run import ACTUAL, Covered, TrainingRun, as_run, cover
 from .update import WHAT_HELPS, Unclipped, standing_statement
 
@@ -137,6 +138,20 @@ def _problem(given: TrainingRun, scheme: Scheme, delta: Fraction) -> _Problem:
             run.setting,
             "without clipping, the mean over a batch is another one when a record is left out",
             "describe it by training_run(noise_multiplier=…, max_grad_norm=…, loss=…)",
+        )
+    if run.released != LAST:
+        raise ArgumentError(
+            "released",
+            run.released,
+            "what was seen during training is not forgotten by training on",
+            "leave it out if only the model after the further steps is seen; for what was seen, ask for an epsilon",
+        )
+    if run.schedule is not None:
+        raise ArgumentError(
+            "per",
+            None,
+            "no statement about forgetting is about steps that differ",
+            "describe training by one learning rate, noise and batch size",
         )
     if run.divisor == ACTUAL:
         raise ArgumentError(

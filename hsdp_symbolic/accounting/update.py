@@ -1,8 +1,8 @@
-"""What the update of a run does: how its gradients are bounded, and why it brings two runs closer together.
+"""What the update of a run does: how its gradients are bounded, and how far it may pull two runs apart or together.
 
-Hidden-state bounds need an update that contracts, and clipping can take that away: a record whose gradient is always
-clipped pulls with constant force, whatever its loss was. So a run says which update it makes. What is proved for it is
-its `Footing`; a bound that asks for more is not used.
+Hidden-state bounds need a Lipschitz constant of the update, and clipping can take away that the loss had one below 1: a
+record whose gradient is always clipped pulls with constant force, whatever its loss was. So a run says which update it
+makes. What is proved for it is its `Footing`; a bound that asks for more is not used.
 
 >>> from hsdp_symbolic.accounting import logistic, training_run
 >>> run = training_run(noise_multiplier=8, max_grad_norm=1, n=1344, batch_size=64, epochs=15, learning_rate="0.5",

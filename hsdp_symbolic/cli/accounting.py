@@ -56,7 +56,7 @@ NEIGHBOURING_IN_WORDS = (
     "default for poisson and balls_in_bins)"
 )
 LEFTOVER_IN_WORDS = (
-    "what becomes of the records that fill no batch, if b does not divide n: dropped, partial (a shorter batch), blank "
+    "what becomes of the records that fill no batch, if b does not divide n: dropped (drop_last), partial (a shorter batch), blank "
     "(a batch filled up with records without gradient) or repeated (with other records: no bound covers that)"
 )
 EXAMPLE_RUN = "--n 50 --b 2 --K 40 --eta 0.02 --lam 1 --beta 4 --sigma 2 --S_g 4"
@@ -135,7 +135,7 @@ def add_options(command: Command, name: str, run: Any, *wanted: str) -> argparse
         metavar="W",
         help=LEFTOVER_IN_WORDS,
     )
-    sub.add_argument("--per", metavar="U", help="what entries of a list are for: epoch or step")
+    sub.add_argument("--per", metavar="U", help="what entries of a list such as 0.5,0.25,0.1 are for: epoch or step")
     shown = sub.add_argument_group("which iterates may be seen (default: the last one only)")
     shown.add_argument("--checkpoints", metavar="T,T,…", help="those after so many steps too")
     shown.add_argument("--average", metavar="M", help="the average of the last M, and nothing else")
@@ -175,7 +175,7 @@ def options_given(arguments: argparse.Namespace) -> dict[str, Any]:
         if value is not None:
             is_count = name in WHOLE_OPTIONS and _INTEGER.fullmatch(value)
             found[name] = int(value) if is_count else value
-    for name in ("orders", *(LISTED if "per" in found else ())):
+    for name in ("orders", *LISTED):
         if isinstance(found.get(name), str) and (name == "orders" or "," in found[name]):
             found[name] = [_entry(name, part.strip()) for part in found[name].split(",")]
     return found

@@ -118,3 +118,16 @@ def test_rates_and_steps():
     )
     assert row(found, "5 steps").guarantee.epsilon < row(found, "20 steps").guarantee.epsilon
     assert "n is not given" in row(found, "twice as large").why_not
+
+
+@pytest.mark.parametrize("sizes", [32, [32, 16, 64]])
+@pytest.mark.parametrize("decay", ["0.5", None])
+def test_of_a_schedule_what_it_is_made_for_is_left(sizes, decay):
+    given = {**OPTIONS, **CONVEX, "weight_decay": decay, "batch_size": sizes, "epochs": None}
+    found = advise(
+        training_run(**{**given, "learning_rate": ["0.1", "0.05", "0.02"]}, per="epoch"),
+        delta=DELTA, scheme="shuffle", effort="quick",
+    )  # fmt: skip
+    left = {each.kind for each in found.refused if "the schedule says how long training is" in each.why_not}
+    assert left == {Kind.EPOCHS, Kind.BATCH_SIZE}
+    assert {Kind.CLIP_NORM, Kind.BATCHES} <= {each.kind for each in found.rows}

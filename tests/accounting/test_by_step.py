@@ -282,6 +282,7 @@ class TestDescriptions:
             ({"learning_rate": "0.1", "batch_size": [10, 200], "per": "epoch"}, "exceed the dataset"),
             ({"learning_rate": "0.1", "batch_size": 10, "epochs": 1, "released": "some"}, "which iterates"),
             ({"learning_rate": "0.1", "batch_size": 10, "epochs": 1, "released": [0]}, "out of range"),
+            ({"learning_rate": "0.1", "batch_size": 10, "epochs": 1, "released": [5, 11]}, "ends after 10 steps"),
             ({"learning_rate": "0.1", "batch_size": 10, "epochs": 1, "projection": 0}, "must be positive"),
             ({"learning_rate": "0.1", "epochs": 1, "accumulate": 2, "sample_rate": "0.1"}, "batch_size"),
         ],
@@ -325,7 +326,9 @@ class TestAnyRun:
             )
         run["leftover"] = some(rng, [None, "partial", "dropped", "blank", "repeated"])
         run["divisor"] = some(rng, [None, None, "actual", size, 7])
-        run["released"] = some(rng, ["last", "every", checkpoints(1, 5, 17), average(4), "last"])
+        run["released"] = some(
+            rng, ["last", "every", checkpoints(*(each for each in (1, 5, 17) if each <= steps)), average(4), "last"]
+        )
         run["projection"] = some(rng, [None, None, "0.5", 3])
         return {name: value for name, value in run.items() if value is not None}
 
