@@ -174,10 +174,8 @@ def by_shifts(run: TrainingRun, scheme: Scheme, effort: Effort) -> tuple[ByShift
         costs = (Cost(Fraction(1), worst),)
     footing = found.constants.footing
     statement = standing_statement(_stated(footing.setting))
-    setting = footing.setting.replace(n=footing.setting["b"], K=1)
-    bound = ByShifts(
-        statement, setting, ({"j0": 0},), Neighbouring.REPLACE_ONE, "", effort, costs, tuple(_words(run, found))
-    )
+    setting = footing.setting.replace(n=run.setting["n"], K=None)  # so that only what is asked of an update is shown
+    bound = ByShifts(statement, setting, ({},), Neighbouring.REPLACE_ONE, "", effort, costs, tuple(_words(run, found)))
     return bound, ""
 
 
@@ -201,7 +199,7 @@ def _words(run: TrainingRun, found: Costs) -> Iterator[str]:
 def composed(run: TrainingRun, scheme: Scheme, effort: Effort) -> Composed:
     """Composition of steps that differ."""
     label = "gdp:composition:full_batch" if scheme is Scheme.FULL_BATCH else "gdp:composition:fixed"
-    setting = run.typical.replace(K=1)
+    setting = run.typical.replace(K=None)
     return Composed(
         standing_statement(label), setting, ({},), Neighbouring.REPLACE_ONE, "", effort, square_at_once(run, scheme)
     )

@@ -323,7 +323,7 @@ def margins(bound: Bound, found: Best) -> Iterator[Margin]:
     for hypothesis in bound.statement.hypotheses:
         alternatives = hypothesis.args if isinstance(hypothesis, Or) else (hypothesis,)
         if not all(_letters(each) <= values.keys() for each in alternatives):
-            continue  # where steps differ: no constant is known of some of them, and they are cut out
+            continue  # where steps differ, there is no one number of epochs, nor always a constant
         left, right, margin = max((_sides(each, values) for each in alternatives), key=lambda sides: sides[2])
         yield Margin(" or ".join(map(plain, alternatives)), left, right, margin)
 

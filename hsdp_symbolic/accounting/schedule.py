@@ -153,7 +153,10 @@ def length_of(planned: Mapping[str, Values], count: int | None, unit: Per) -> in
         if not callable(value):
             if count is not None and len(value) != count:
                 raise ArgumentError(
-                    name, len(value), f"as many entries, and there are {count} {unit}s", f"give one for every {unit}"
+                    name,
+                    len(value),
+                    f"so many entries are given, and there are {count} {unit}s",
+                    f"give one for every {unit}",
                 )
             count = len(value)
     if count is None:

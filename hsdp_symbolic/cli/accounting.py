@@ -294,7 +294,7 @@ def _in_letters(given: dict[str, Any], letters: dict[str, Any]) -> TrainingRun:
     lists = {name: letters.pop(name) for name in ("eta", "sigma", "b") if isinstance(letters.get(name), list)}
     told = {"leftover": given.get("leftover"), **_shown(given)}
     if lists:
-        return scheduled_run(Setting(**letters), per=given["per"], **lists, **told)
+        return scheduled_run(Setting(**letters), per=given.get("per"), **lists, **told)
     if "per" in given:
         raise ArgumentError("per", given["per"], "nothing is given per step or epoch", "leave it out")
     return TrainingRun(Setting(**letters), **told)

@@ -6,6 +6,7 @@ clipped to norm 1, noise multiplier 8, δ = 10⁻⁵; each row says what is diff
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -53,12 +54,14 @@ class Practice:
 
     def constant(self) -> Fraction | None:
         """The Lipschitz constant known of its update, the largest if steps differ; None if there is none."""
-        known = self.run().footing().setting
+        run = self.run()
+        known = run.footing().setting
         if "lipschitz" in known:
             return known["lipschitz"]
         if "loss" not in self.told:
             return None
-        return 1 - known["eta"] * known["lam"] if "lam" in known else Fraction(1)
+        rates = [known["eta"]] if run.schedule is None else [each.eta for each in run.schedule.stretches]
+        return 1 - min(rates) * known["lam"] if "lam" in known else Fraction(1)
 
     def guarantee(self) -> Guarantee:
         return epsilon(self.run(), delta=DELTA, scheme=self.scheme)
@@ -72,7 +75,8 @@ PRACTICE = (
     Practice("the same without weight decay", "shuffle", {**BINARY, "weight_decay": None}),
     Practice("the same, the regulariser clipped with the loss", "shuffle", {**BINARY, "regulariser": "inside"}),
     Practice("softmax, ten classes, weight decay 0.2", "shuffle", {"weight_decay": "0.2", "loss": TEN_CLASSES}),
-    Practice("the same, weight decay 0.01", "shuffle", {"weight_decay": "0.01", "loss": TEN_CLASSES}),
+    Practice("softmax, reshuffled every epoch", "reshuffle", {"weight_decay": "0.2", "loss": TEN_CLASSES}),
+    Practice("softmax, weight decay 0.01", "shuffle", {"weight_decay": "0.01", "loss": TEN_CLASSES}),
     Practice(
         "any convex loss, 1/2-smooth, weight decay 0.2",
         "reshuffle",
@@ -87,6 +91,11 @@ PRACTICE = (
         "binary logistic, learning rate halved every five epochs",
         "reshuffle",
         {**BINARY, "learning_rate": HALVED, "per": "epoch"},
+    ),
+    Practice(
+        "the same, annealed along a cosine to nothing",
+        "reshuffle",
+        {**BINARY, "learning_rate": lambda step: 0.25 * (1 + math.cos(math.pi * step / (15 * STEPS_PER_EPOCH)))},
     ),
     Practice(
         "1347 records, the last batch shorter, one divisor",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 
 import pytest
 
@@ -36,6 +37,7 @@ def test_the_digits_example(scheme):
 def test_a_constant_is_that_of_the_update():
     by_words = {each.words: each for each in PRACTICE}
     assert by_words["the same without weight decay"].constant() == 1
+    assert by_words["binary logistic, learning rate halved every five epochs"].constant() == Fraction("0.99875")
     assert by_words["the same, the regulariser clipped with the loss"].constant() > 1
     assert float(by_words["softmax, ten classes, weight decay 0.2"].constant()) == pytest.approx(0.96987, abs=1e-5)
 
