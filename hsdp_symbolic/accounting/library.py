@@ -108,8 +108,8 @@ def training_run(
     λθ, added *after* clipping) and which `loss` it is: `logistic`, `huber`, `smoothed_hinge`, `squared`, `scalar`,
     `softmax`, `convex`, `smooth` or `vouched` of `hsdp_symbolic.accounting`. Without a loss nothing is known of an
     update by clipped gradients, whatever `lam` and `beta` are, and only composition is used. The same goes for any
-    `optimizer` but plain "sgd". With `regulariser="inside"` the penalty (`weight_decay`/2)·‖θ‖² is part of every record's loss, and
-    clipped with it: then nothing contracts, and bounds for updates that expand are what is left.
+    `optimizer` but plain "sgd". With `regulariser="inside"` the penalty (`weight_decay`/2)·‖θ‖² is part of every
+    record's loss, and clipped with it: then nothing contracts, and bounds for updates that expand are what is left.
 
     >>> from hsdp_symbolic.accounting import logistic
     >>> run = training_run(noise_multiplier=10, max_grad_norm=2, n=50, batch_size=2, epochs=40, learning_rate="0.02",

@@ -56,8 +56,9 @@ NEIGHBOURING_IN_WORDS = (
     "default for poisson and balls_in_bins)"
 )
 LEFTOVER_IN_WORDS = (
-    "what becomes of the records that fill no batch, if b does not divide n: dropped (drop_last), partial (a shorter batch), blank "
-    "(a batch filled up with records without gradient) or repeated (with other records: no bound covers that)"
+    "what becomes of the records that fill no batch, if b does not divide n: dropped (drop_last), partial (a shorter "
+    "batch), blank (a batch filled up with records without gradient) or repeated (with other records: no bound covers "
+    "that)"
 )
 EXAMPLE_RUN = "--n 50 --b 2 --K 40 --eta 0.02 --lam 1 --beta 4 --sigma 2 --S_g 4"
 EXAMPLE_CLIPPED = (

@@ -160,12 +160,7 @@ def test_a_bad_file(capsys, tmp_path, text, message):
         (["epsilon", *FIGURE, "--scheme", "shuffle"], "delta = None: not given"),
         (["calibrate", *FIGURE[:-2], "--scheme", "shuffle", "--delta", "1e-5"], "epsilon = None: not given"),
         (["epsilon", "--from", "/nonexistent.toml"], "cannot be read"),
-        (
-            [
-                *"epsilon --scheme fixed --n 9 --b 3 --eta 0.02,0.01 --lam 1 --beta 4 --sigma 2 --S_g 4 --delta 1e-5".split()
-            ],
-            "add per='epoch'",
-        ),
+        (["epsilon", *FIGURE, "--eta", "0.02,0.01", "--scheme", "fixed", "--delta", "1e-5"], "add per='epoch'"),
     ],
 )
 def test_missing_options(capsys, arguments, message):
