@@ -220,8 +220,8 @@ def cover(run: TrainingRun, scheme: Scheme) -> Covered:
     A shorter batch whose sum is divided by the same number as the others' has the same sensitivity and noise, and no
     larger smoothness: it costs what a full one does. It is the last of its epoch, where a record costs most, and holds
     the record with less than an equal chance. So ⌈n/b⌉ full batches cost at least as much. A batch divided by its own
-    size has a noise of its own: what covers it is composition, or looks at every step (`scheduled`). In the paper's letters, where the noise does not depend on
-    the size of a batch, nothing does.
+    size has a noise of its own: composition covers it, and what looks at every step (`scheduled`). In the paper's
+    letters, where the noise does not depend on the size of a batch, nothing does.
     """
     if run.schedule is not None:
         if scheme.draws_afresh:
