@@ -12,7 +12,7 @@ from ..errors import ArgumentError, HsdpError
 from ..meaning import Asks, Neighbouring, Scheme
 from ..setting import Setting
 from .bounds import Bound, needs_hidden_state
-from .by_step import STRETCHES, THEOREM, by_shifts, by_stretches, composed
+from .by_step import STRETCHES, THEOREM, as_if_alike, by_shifts, by_stretches, composed
 from .candidates import apply, check_neighbouring, check_scheme, covering
 from .effort import NORMAL, Effort, TooMuchWork
 from .release import LAST
@@ -152,6 +152,9 @@ def _in_stretches(into: Candidates, refuse: Refuse | None, effort: Effort) -> No
         into.refused.append(Considered(STRETCHES, "does not apply", None, None, "no divergence bounds one of them"))
     else:
         into.bounds.append(found)
+    alike = as_if_alike(into.covered.run)
+    if alike is not None:
+        into.bounds.extend(bounds_for(alike, into.scheme, into.neighbouring, refuse, effort).bounds)
 
 
 def _check_full_batch(run: TrainingRun, scheme: Scheme) -> None:

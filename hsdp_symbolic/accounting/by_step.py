@@ -266,6 +266,19 @@ def stretches_of(run: TrainingRun) -> list[tuple[TrainingRun, int]]:
     ]
 
 
+def as_if_alike(run: TrainingRun) -> TrainingRun | None:
+    """The run with one learning rate and every iterate shown, where nothing but the rate differs from step to step.
+
+    The noise is in proportion to the rate, and so is what a record adds: seen alone, a step tells the same at any rate.
+    """
+    schedule = run.schedule
+    if schedule is None or len({(each.b, each.sigma2 / each.eta) for each in schedule.stretches}) > 1:
+        return None
+    one = schedule.stretches[0]
+    setting = run.setting.replace(K=None, b=one.b, eta=one.eta, sigma_squared=one.sigma2)
+    return replace(run, setting=setting, steps=schedule.steps, schedule=None, released=EVERY, projection=None)
+
+
 def _merged(stretches: Iterable[Stretch]) -> Iterator[Stretch]:
     """Fewer stretches that cost no less if every iterate is seen: of those alike in size, some take the least noise."""
     by_size: dict[int, list[Stretch]] = {}

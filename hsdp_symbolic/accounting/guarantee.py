@@ -281,7 +281,8 @@ def why_composition(candidates: Candidates, considered: Iterable[Considered]) ->
     if not candidates.hidden:
         return f"no hidden-state statement covers {scheme} under {candidates.neighbouring}"
     entries = [entry for entry in considered if entry.label in candidates.hidden]
-    if not entries or any(entry.verdict == "loses" for entry in entries):
+    hides = any(bound.hidden_state for bound in candidates.bounds)  # stretches of steps need not
+    if not entries or (hides and any(entry.verdict == "loses" for entry in entries)):
         return "composition is the smallest here; it holds even if every iterate is released"
     if covered.footing.lacks:
         return covered.footing.lacks

@@ -395,3 +395,21 @@ class TestAnyRun:
             epsilon(training_run(noise_multiplier=z, steps=40, **facts), delta="1e-5", scheme="poisson") for z in (4, 2)
         )
         assert less.epsilon < found.epsilon < 1.2 * more.epsilon
+
+
+@pytest.mark.parametrize("scheme", ["poisson", "without_replacement"])
+def test_a_learning_rate_is_nothing_to_composition(scheme):
+    told = {"n": 1000, "batch_size": 20, "noise_multiplier": 1, "max_grad_norm": 1}
+    changing = training_run(learning_rate=["0.5", "0.1", "0.02"], per="epoch", **told)
+    steady = training_run(epochs=3, **told)
+    one, other = (epsilon(run, delta="1e-5", scheme=scheme) for run in (changing, steady))
+    assert one.epsilon == pytest.approx(other.epsilon, rel=1e-9)
+    assert (
+        one.note
+        == other.note
+        == "gradients are clipped, so the update need not contract: nothing is known of the clipped loss"
+    )
+    louder = training_run(
+        learning_rate=["0.5", "0.1", "0.02"], per="epoch", **(told | {"noise_multiplier": ["1", "2", "1"]})
+    )
+    assert epsilon(louder, delta="1e-5", scheme=scheme).bound == "stretches"
