@@ -7,9 +7,10 @@ an epoch; a batch holds the records of ranks `first` to `last` − 1.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from itertools import groupby
 
 import numpy as np
 
@@ -134,6 +135,20 @@ def timeline(run: TrainingRun, scheme: Scheme) -> Timeline:
         raise ArgumentError("n", n, f"more than {MOST_RECORDS} records", "composition is all there is")
     blocks = _full(run, schedule, n) if scheme is Scheme.FULL_BATCH else _in_turn(run, schedule, n)
     return Timeline(n, tuple(blocks))
+
+
+def epoch_lengths(run: TrainingRun, scheme: Scheme) -> Iterator[int]:
+    """The number of steps in each epoch; the last may end with the run.
+
+    Where batches are drawn afresh, or are the whole data, an epoch is as many steps as would go through the records.
+    """
+    schedule, n = steps_of(run, scheme), int(run.setting["n"])
+    if scheme is Scheme.FULL_BATCH:
+        yield from (1 for _ in range(schedule.steps))
+        return
+    told = run if scheme.goes_through_epochs else replace(run, leftover=Leftover.DROPPED)
+    for _, blocks in groupby(_in_turn(told, schedule, n), key=lambda block: block.epoch):
+        yield sum(each.count for each in blocks)
 
 
 def _full(run: TrainingRun, schedule: Schedule, n: int) -> Iterator[Block]:
