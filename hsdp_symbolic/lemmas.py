@@ -115,6 +115,11 @@ LEMMAS = (
     Lemma("split:capped", "sharper.capped:bounded", _CAPPED),
     Lemma("split:capped", "sharper.capped:hit_rises", _CAPPED),
     Lemma("split:capped", "sharper.capped:hit_slope", _CAPPED),
+    Lemma(
+        "profile:composition:without_replacement",
+        "sharper.seen:steps_that_differ",
+        "composition of steps that differ, their privacy losses multiplied out",
+    ),
     Lemma("profile:poisson", "sharper.secret_steps:sized_contraction", "which updates are taken to contract"),
     Lemma("control:without_replacement", "sharper.programme:rises_drawn", _BRACKET),
     Lemma("control:without_replacement", "sharper.programme:convex_drawn", _BRACKET),

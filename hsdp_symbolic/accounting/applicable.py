@@ -12,6 +12,7 @@ from ..errors import ArgumentError, HsdpError
 from ..meaning import Asks, Neighbouring, Scheme
 from ..setting import Setting
 from .bounds import Bound, needs_hidden_state
+from .by_losses import by_losses
 from .by_step import STRETCHES, THEOREM, by_shifts, by_stretches, composed
 from .candidates import apply, check_neighbouring, check_scheme, covering
 from .effort import NORMAL, Effort, TooMuchWork
@@ -109,6 +110,9 @@ def _of_steps_that_differ(into: Candidates, refuse: Refuse | None, effort: Effor
     if scheme.draws_afresh:
         if run.schedule is not None or (run.released.hides and run.released != LAST):
             _in_stretches(into, refuse, effort)
+        if run.schedule is not None:
+            found = by_losses(run, scheme, into.neighbouring, effort)
+            into.bounds.extend(each for each in found if refuse is None or not refuse(each.statement))
         return
     uneven = scheme.goes_through_epochs and (run.steps is not None or into.covered.uncovered)
     if run.schedule is not None:

@@ -16,7 +16,7 @@ from .candidates import check_scheme
 from .conversion import Goal, admit_delta
 from .counts import admit_count
 from .effort import Effort, admit_effort
-from .guarantee import certified, nothing_holds, why_composition
+from .guarantee import certified, nothing_holds, what_helps, why_composition
 from .lengths import Lengths
 from .orders import admit_orders, minimum
 from .run import TrainingRun, as_run
@@ -99,6 +99,7 @@ def compare(
     shortest = table.candidates(chosen[0])
     failed = [Considered(label, "does not apply", None, None, reason) for label, reason in table.refused.items()]
     composed, footing = shortest.hidden.isdisjoint(names), shortest.covered.footing
+    note = why_composition(shortest, failed) if composed else ""
     return Comparison(
         scheme=lengths.scheme,
         neighbouring=shortest.neighbouring,
@@ -109,8 +110,8 @@ def compare(
         does_not_apply=tuple({**{entry.label: entry.reason for entry in shortest.refused}, **table.refused}.items()),
         update="" if composed else footing.why,
         assumed_by_you=() if composed else footing.assumed_by_you,
-        note=why_composition(shortest, failed) if composed else "",
-        helps=footing.helps if composed else "",
+        note=note,
+        helps=what_helps(shortest, note),
         unfinished=lengths.unfinished(chosen[-1]),
     )
 

@@ -170,7 +170,7 @@ def _guarantee(
         minimum=least,
         title=chosen.title,
         note=note,
-        helps=footing.helps if note and note == footing.lacks else "",
+        helps=what_helps(candidates, note),
     )
 
 
@@ -275,11 +275,31 @@ def nothing_holds(candidates: Candidates, refused: Iterable[Considered]) -> Hsdp
     return ArgumentError("run", setting, f"no statement for {candidates.scheme} applies", f"see why: {reasons}")
 
 
+UNLIKE_STEPS = (
+    "steps differ, and where batches are drawn afresh hidden-state bounds are about steps that are alike: of each "
+    "stretch of these by itself, which costs more here"
+)
+LIKE_STEPS = (
+    "one learning rate and one noise throughout; or batches that take the records in turn (reshuffle), for which "
+    "hidden-state bounds cover steps that differ"
+)
+
+
+def what_helps(candidates: Candidates, note: str) -> str:
+    """What would make a hidden-state bound apply, if that is known; `note` says why there is none."""
+    if note == UNLIKE_STEPS:
+        return LIKE_STEPS
+    footing = candidates.covered.footing
+    return footing.helps if note and note == footing.lacks else ""
+
+
 def why_composition(candidates: Candidates, considered: Iterable[Considered]) -> str:
     """Why no hidden-state bound is used: what is missing, or that composition is smaller."""
     covered, scheme = candidates.covered, candidates.scheme
     if not candidates.hidden:
         return f"no hidden-state statement covers {scheme} under {candidates.neighbouring}"
+    if covered.run.schedule is not None and scheme.draws_afresh:
+        return covered.footing.lacks or UNLIKE_STEPS
     entries = [entry for entry in considered if entry.label in candidates.hidden]
     if not entries or any(entry.verdict == "loses" for entry in entries):
         return "composition is the smallest here; it holds even if every iterate is released"

@@ -104,9 +104,12 @@ class TrainingRun:
         sizes = [self.setting["b"]] if "b" in self.setting else []
         if self.schedule is not None:
             sizes = [Fraction(each.b) for each in self.schedule.stretches]
-        if isinstance(self.divisor, int) and sizes:
-            return max(Fraction(1), max(sizes) / self.divisor)
-        return Fraction(1)
+        if not isinstance(self.divisor, int) or not sizes:
+            return Fraction(1)
+        size = max(sizes)
+        if self.only_rate:  # b/n is all that b and n say
+            size = size / self.setting["n"] * self.records if self.records is not None else Fraction(1)
+        return max(Fraction(1), size / self.divisor)
 
     def footing(self) -> Footing:
         """What is known of the update; where steps differ, of that with the largest learning rate."""
