@@ -117,8 +117,9 @@ def _of_steps_that_differ(into: Candidates, refuse: Refuse | None, effort: Effor
     uneven = scheme.goes_through_epochs and (run.steps is not None or into.covered.uncovered)
     if run.schedule is not None:
         into.bounds.append(composed(run, scheme, effort))
-    if run.is_plain and not uneven:
-        return
+    contracts = Asks.CONTRACTION in into.covered.footing.provides and "lam" in into.covered.setting
+    if run.is_plain and not uneven and (contracts or scheme is not Scheme.RESHUFFLE):
+        return  # closed forms cost no more
     if run.released.hides or run.schedule is not None:
         _by_shifts(into, refuse, effort)
 
@@ -213,8 +214,10 @@ def _as_libraries_do(run: TrainingRun) -> str:
 def _not_met(found: Statement, covered: Covered) -> str:
     """Why the update of this run is not known to do what a statement asks for; empty if it is."""
     if needs_hidden_state(found):
-        if not covered.run.is_plain:
-            return "it is about the last iterate alone of like steps, and nothing projected"
+        if not covered.run.shows_the_last:
+            return "it is about the last iterate alone, of steps that are alike"
+        if covered.run.projection is not None and found.asks not in OF_ANY_MAP:
+            return NO_GRADIENT_STEP
         if covered.uncovered:
             return covered.uncovered
     if covered.uneven and found.asks is Asks.LIPSCHITZ:
@@ -226,6 +229,9 @@ def _not_met(found: Statement, covered: Covered) -> str:
     return covered.footing.lacks or "it asks for smooth convex losses, and here the update is only known to contract"
 
 
+OF_ANY_MAP = frozenset({Asks.CONTRACTION, Asks.SIZED_CONTRACTION, Asks.LIPSCHITZ})
+"""What is asked of an update map that it keeps after a projection (`sharper.projected`)."""
+NO_GRADIENT_STEP = "a projected step is no gradient step of a convex loss; what is known of it is a Lipschitz constant"
 UNEVEN = (
     "the last batch of an epoch is shorter than the others, and where updates need not contract it is not known to be "
     "the worst place for a record (dropping it would help)"

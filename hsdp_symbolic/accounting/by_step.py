@@ -187,15 +187,20 @@ def _words(run: TrainingRun, found: Costs) -> Iterator[str]:
     if run.released.length:
         yield "of an average it is not used that iterates are averaged: each of them might be seen"
     if run.projection is not None:
-        yield (
-            f"after the noise every iterate is projected onto one convex set of diameter {run.projection}: a ball of "
-            "half that radius, or a box of that diagonal"
-        )
+        yield projected_onto(run.projection)
     if found.constants.reason:
         yield f"steps of which no Lipschitz constant is known hide nothing from before: {found.constants.reason}"
     unused = found.line.records - int(found.line.last.max())
     if unused:
         yield f"{unused} records are left over in an epoch, and a record is as likely as any other to be among them"
+
+
+def projected_onto(diameter: Fraction) -> str:
+    """What is assumed of a run whose iterates are projected."""
+    return (
+        f"after the noise every iterate is projected onto one convex set of diameter {diameter}: a ball of half that "
+        "radius, or a box of that diagonal"
+    )
 
 
 def composed(run: TrainingRun, scheme: Scheme, effort: Effort) -> Composed:
@@ -249,8 +254,7 @@ def stretches_of(run: TrainingRun) -> list[tuple[TrainingRun, int]]:
     if len(found) > MOST_PARTS:
         found = Counter(_merged(schedule.stretches))
         run = replace(run, released=EVERY)
-    hides = run.released.hides and run.projection is None  # of projections these bounds say nothing
-    shows = LAST if hides else EVERY
+    shows = LAST if run.released.hides else EVERY
     told = run.setting.replace(K=None)
     return [
         (
@@ -260,7 +264,6 @@ def stretches_of(run: TrainingRun) -> list[tuple[TrainingRun, int]]:
                 steps=each.steps,
                 schedule=None,
                 released=shows,
-                projection=None,
             ),
             count,
         )

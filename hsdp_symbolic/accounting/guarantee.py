@@ -17,7 +17,7 @@ from ..setting import Setting
 from ..setting.letters import LETTERS
 from .applicable import Candidates, Considered, bounds_for
 from .bounds import Best, Bound, ProfileBound, RenyiBound
-from .by_step import ByShifts, ByStretches
+from .by_step import ByShifts, ByStretches, projected_onto
 from .candidates import covering, lacking
 from .conversion import Form, Goal, admit_delta, admit_epsilon, check_form
 from .effort import Effort, TooMuchWork, admit_effort, on_losses, rank, takes_long
@@ -205,7 +205,8 @@ def certified(
             reason = f"{leader.label} already certifies {least_of_all}"
             refused.append(Considered(bound.label, "loses", None, None, reason))
             continue
-        if not by_order and not effort.everything and takes_long(bound.statement) and _has_profile(held):
+        spare = isinstance(bound, RenyiBound) and takes_long(bound.statement) and not (by_order or effort.everything)
+        if spare and _has_profile(held):
             refused.append(Considered(bound.label, "skipped", None, None, PROFILE_FIRST))
             continue
         if goal.seeks == "delta" and on_losses(bound.statement) and least.upper < 2.0**-effort.bits:
@@ -393,6 +394,8 @@ def _assumptions(chosen: Bound, candidates: Candidates) -> tuple[str, ...]:
     found = [*words, *used.assumes, *([chosen.why] if chosen.why else []), *(() if by_step else covered.words)]
     if run.schedule is not None:
         found.append(str(run.schedule))
+    if run.projection is not None and chosen.hidden_state and not isinstance(chosen, ByShifts):
+        found.append(projected_onto(run.projection))
     return tuple(found + list(_about_batches(chosen, candidates)))
 
 

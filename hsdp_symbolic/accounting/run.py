@@ -126,7 +126,12 @@ class TrainingRun:
     @property
     def is_plain(self) -> bool:
         """Whether all steps are alike, only the last iterate is seen, and nothing is projected."""
-        return self.schedule is None and self.released == LAST and self.projection is None
+        return self.shows_the_last and self.projection is None
+
+    @property
+    def shows_the_last(self) -> bool:
+        """Whether all steps are alike, and only the last iterate is seen."""
+        return self.schedule is None and self.released == LAST
 
     def batches(self) -> int:
         """Steps in an epoch."""
