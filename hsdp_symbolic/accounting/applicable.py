@@ -18,6 +18,7 @@ from .candidates import apply, check_neighbouring, check_scheme, covering
 from .effort import NORMAL, Effort, TooMuchWork
 from .release import LAST
 from .run import ACTUAL, Covered, TrainingRun, as_run, cover
+from .timeline import Timeline, timeline
 from .update import Unclipped
 
 if TYPE_CHECKING:
@@ -115,21 +116,23 @@ def _of_steps_that_differ(into: Candidates, refuse: Refuse | None, effort: Effor
             into.bounds.extend(each for each in found if refuse is None or not refuse(each.statement))
         return
     uneven = scheme.goes_through_epochs and (run.steps is not None or into.covered.uncovered)
+    line = None
     if run.schedule is not None:
-        into.bounds.append(composed(run, scheme, effort))
+        line = timeline(run, scheme)
+        into.bounds.append(composed(run, scheme, effort, line))
     contracts = Asks.CONTRACTION in into.covered.footing.provides and "lam" in into.covered.setting
     if run.is_plain and not uneven and (contracts or scheme is not Scheme.RESHUFFLE):
         return  # closed forms cost no more
     if run.released.hides or run.schedule is not None:
-        _by_shifts(into, refuse, effort)
+        _by_shifts(into, refuse, effort, line)
 
 
-def _by_shifts(into: Candidates, refuse: Refuse | None, effort: Effort) -> None:
+def _by_shifts(into: Candidates, refuse: Refuse | None, effort: Effort, line: Timeline | None) -> None:
     run = into.covered.run
     if run.released.hides:
         into.hidden.add(THEOREM)
     try:
-        bound, reason = by_shifts(run, into.scheme, effort)
+        bound, reason = by_shifts(run, into.scheme, effort, line)
     except HsdpError as error:
         bound, reason = None, str(error)
     if bound is not None and refuse is not None:

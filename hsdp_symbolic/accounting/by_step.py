@@ -30,6 +30,7 @@ from .run import TrainingRun
 from .schedule import Schedule, Stretch
 from .scheduled import Cost, Costs, square_at_once
 from .sums import Sum
+from .timeline import Timeline, timeline
 from .update import standing_statement
 
 if TYPE_CHECKING:
@@ -101,13 +102,13 @@ class ByShifts(GaussianBound):
 class Composed(GaussianBound):
     """μ² of all steps, every iterate being seen, each step by `statement`."""
 
-    square: Fraction = Fraction(0)
+    square: Enclosure = Enclosure(Fraction(0), Fraction(0))
 
     def cost(self) -> Enclosure:
-        return Enclosure(self.square, self.square)
+        return self.square
 
     def best(self, goal: Goal) -> Best:
-        return _settled(goal, bool(self.square)) or Best(goal.of_gaussian(self.cost()), None)
+        return _settled(goal, bool(self.square.hi)) or Best(goal.of_gaussian(self.cost()), None)
 
 
 @dataclass(frozen=True)
@@ -163,9 +164,11 @@ def _stated(setting: Setting) -> str:
     return "gdp:cyclic" if "lam" in setting else "gdp:convex"
 
 
-def by_shifts(run: TrainingRun, scheme: Scheme, effort: Effort) -> tuple[ByShifts | None, str]:
+def by_shifts(
+    run: TrainingRun, scheme: Scheme, effort: Effort, line: Timeline | None = None
+) -> tuple[ByShifts | None, str]:
     """The bound by shifts, or why there is none; errors where it is not known what was run."""
-    found = Costs(run, scheme)
+    found = Costs(run, scheme, timeline(run, scheme) if line is None else line)
     if not found.constants.known:
         return None, found.constants.reason
     costs = tuple(found.all())
@@ -203,12 +206,12 @@ def projected_onto(diameter: Fraction) -> str:
     )
 
 
-def composed(run: TrainingRun, scheme: Scheme, effort: Effort) -> Composed:
+def composed(run: TrainingRun, scheme: Scheme, effort: Effort, line: Timeline) -> Composed:
     """Composition of steps that differ."""
     label = "gdp:composition:full_batch" if scheme is Scheme.FULL_BATCH else "gdp:composition:fixed"
     setting = run.typical.replace(K=1)
     return Composed(
-        standing_statement(label), setting, ({},), Neighbouring.REPLACE_ONE, "", effort, square_at_once(run, scheme)
+        standing_statement(label), setting, ({},), Neighbouring.REPLACE_ONE, "", effort, square_at_once(run, line)
     )
 
 
