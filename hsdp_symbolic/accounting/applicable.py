@@ -15,10 +15,10 @@ from .bounds import Bound, needs_hidden_state
 from .by_losses import by_losses
 from .by_step import STRETCHES, THEOREM, by_shifts, by_stretches, composed
 from .candidates import apply, check_neighbouring, check_scheme, covering
+from .columns import Columns
 from .effort import NORMAL, Effort, TooMuchWork
 from .release import LAST
 from .run import ACTUAL, Covered, TrainingRun, as_run, cover
-from .timeline import Timeline, timeline
 from .update import Unclipped
 
 if TYPE_CHECKING:
@@ -116,23 +116,23 @@ def _of_steps_that_differ(into: Candidates, refuse: Refuse | None, effort: Effor
             into.bounds.extend(each for each in found if refuse is None or not refuse(each.statement))
         return
     uneven = scheme.goes_through_epochs and (run.steps is not None or into.covered.uncovered)
-    line = None
+    columns = None
     if run.schedule is not None:
-        line = timeline(run, scheme)
-        into.bounds.append(composed(run, scheme, effort, line))
+        columns = Columns.of(run, scheme)
+        into.bounds.append(composed(run, scheme, effort, columns))
     contracts = Asks.CONTRACTION in into.covered.footing.provides and "lam" in into.covered.setting
     if run.is_plain and not uneven and (contracts or scheme is not Scheme.RESHUFFLE):
         return  # closed forms cost no more
     if run.released.hides or run.schedule is not None:
-        _by_shifts(into, refuse, effort, line)
+        _by_shifts(into, refuse, effort, columns)
 
 
-def _by_shifts(into: Candidates, refuse: Refuse | None, effort: Effort, line: Timeline | None) -> None:
+def _by_shifts(into: Candidates, refuse: Refuse | None, effort: Effort, columns: Columns | None) -> None:
     run = into.covered.run
     if run.released.hides:
         into.hidden.add(THEOREM)
     try:
-        bound, reason = by_shifts(run, into.scheme, effort, line)
+        bound, reason = by_shifts(run, into.scheme, effort, columns)
     except HsdpError as error:
         bound, reason = None, str(error)
     if bound is not None and refuse is not None:

@@ -23,6 +23,7 @@ from ..functions.mixture_profile import mixture_delta, mixture_epsilon
 from ..meaning import Neighbouring, Scheme
 from ..setting import Setting
 from .bounds import Best, Bound, GaussianBound, RenyiBound
+from .columns import Columns
 from .conversion import Goal, gaussian_program
 from .effort import Effort
 from .release import EVERY, LAST, Kind
@@ -30,7 +31,6 @@ from .run import TrainingRun
 from .schedule import Schedule, Stretch
 from .scheduled import Cost, Costs, square_at_once
 from .sums import Sum
-from .timeline import Timeline, timeline
 from .update import standing_statement
 
 if TYPE_CHECKING:
@@ -165,10 +165,10 @@ def _stated(setting: Setting) -> str:
 
 
 def by_shifts(
-    run: TrainingRun, scheme: Scheme, effort: Effort, line: Timeline | None = None
+    run: TrainingRun, scheme: Scheme, effort: Effort, columns: Columns | None = None
 ) -> tuple[ByShifts | None, str]:
     """The bound by shifts, or why there is none; errors where it is not known what was run."""
-    found = Costs(run, scheme, timeline(run, scheme) if line is None else line)
+    found = Costs(run, scheme, Columns.of(run, scheme) if columns is None else columns)
     if not found.constants.known:
         return None, found.constants.reason
     costs = tuple(found.all())
@@ -206,12 +206,12 @@ def projected_onto(diameter: Fraction) -> str:
     )
 
 
-def composed(run: TrainingRun, scheme: Scheme, effort: Effort, line: Timeline) -> Composed:
+def composed(run: TrainingRun, scheme: Scheme, effort: Effort, columns: Columns) -> Composed:
     """Composition of steps that differ."""
     label = "gdp:composition:full_batch" if scheme is Scheme.FULL_BATCH else "gdp:composition:fixed"
     setting = run.typical.replace(K=1)
     return Composed(
-        standing_statement(label), setting, ({},), Neighbouring.REPLACE_ONE, "", effort, square_at_once(run, line)
+        standing_statement(label), setting, ({},), Neighbouring.REPLACE_ONE, "", effort, square_at_once(columns)
     )
 
 

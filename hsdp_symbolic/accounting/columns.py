@@ -16,8 +16,10 @@ import numpy as np
 
 from ..arithmetic.doubles import double_above, double_below
 from ..arithmetic.rounded import require_nearest_arrays
+from ..meaning import Scheme
 from ..setting.arrays import Array
-from .timeline import Kind
+from .run import TrainingRun
+from .timeline import Kind, Timeline, timeline
 
 _LEAST, _MOST = 2.0**-120, 2.0**120
 """Products of a few numbers between these are normal doubles."""
@@ -47,12 +49,21 @@ def _quotient(top: int, bottom: int) -> float:
         return inf
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Columns:
-    """Of so many kinds of steps; `sensitivity` is S_g."""
+    """Of the kinds of steps of a run."""
 
-    kinds: Sequence[Kind]
+    line: Timeline
     sensitivity: Fraction
+    """S_g."""
+
+    @classmethod
+    def of(cls, run: TrainingRun, scheme: Scheme) -> Columns:
+        return cls(timeline(run, scheme), run.setting["S_g"])
+
+    @property
+    def kinds(self) -> Sequence[Kind]:
+        return self.line.kinds
 
     @cached_property
     def eta(self) -> Array:

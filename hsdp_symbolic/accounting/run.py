@@ -103,7 +103,7 @@ class TrainingRun:
         """The largest batch divided by what its sum of gradients is divided by, and at least 1."""
         sizes = [self.setting["b"]] if "b" in self.setting else []
         if self.schedule is not None:
-            sizes = [Fraction(each.b) for each in self.schedule.stretches]
+            sizes = [Fraction(self.schedule.largest_batch)]
         if not isinstance(self.divisor, int) or not sizes:
             return Fraction(1)
         size = max(sizes)
@@ -120,7 +120,7 @@ class TrainingRun:
         """The setting; where steps differ, that of a step with the largest learning rate."""
         if self.schedule is None:
             return self.setting
-        step = max(self.schedule.stretches, key=lambda each: each.eta)
+        step = self.schedule.largest
         return self.setting.replace(b=step.b, eta=step.eta, sigma_squared=step.sigma2)
 
     @property

@@ -28,7 +28,6 @@ from ..setting.arrays import Array
 from .columns import Columns
 from .run import TrainingRun
 from .step_constants import Constants
-from .timeline import Timeline
 
 MOST_GROUPS = 64
 MOST_WORK = 6 * 10**6
@@ -46,11 +45,10 @@ class Cost:
 class Costs:
     """What a run costs by shifts, for every group of ranks."""
 
-    def __init__(self, run: TrainingRun, scheme: Scheme, line: Timeline) -> None:
-        self.run, self.scheme, self.line = run, scheme, line
-        columns = Columns(line.kinds, run.setting["S_g"])
+    def __init__(self, run: TrainingRun, scheme: Scheme, columns: Columns) -> None:
+        self.run, self.scheme, self.line = run, scheme, columns.line
         self.constants = Constants.of(run, columns)
-        which = line.kind
+        which = self.line.kind
         known = np.isfinite(self.constants.factor)
         self._factor = np.where(known, self.constants.factor, 1.0)[which]
         self._jump, self._noise = columns.jump()[which], columns.noise()[which]
@@ -129,15 +127,13 @@ MOST_EXACT = 1000
 """Kinds of steps whose costs are added up exactly."""
 
 
-def square_at_once(run: TrainingRun, line: Timeline) -> Enclosure:
+def square_at_once(columns: Columns) -> Enclosure:
     """μ² if every iterate is seen: in every epoch the record is used once, in the step where that costs most."""
+    line = columns.line
     if len(line.kinds) > MOST_EXACT:
-        low, high = (
-            np.maximum.reduceat(each[line.kind], line.epochs).tolist()
-            for each in Columns(line.kinds, run.setting["S_g"]).square()
-        )
+        low, high = (np.maximum.reduceat(each[line.kind], line.epochs).tolist() for each in columns.square())
         return Enclosure(Fraction(nextafter(fsum(low), 0.0)), Fraction(nextafter(fsum(high), inf)))
-    square = run.setting["S_g"] ** 2 / 2
+    square = columns.sensitivity**2 / 2
     values = [square * each.eta / (each.sigma2 * each.b**2) for each in line.kinds]
     places = {value: place for place, value in enumerate(sorted(set(values)))}
     rank = np.array([places[each] for each in values])[line.kind]

@@ -96,9 +96,7 @@ class TestRunsWhoseStepsDiffer:
             assert not found.unfinished
 
     def test_the_full_batch(self):
-        run = training_run(
-            learning_rate=["0.5", "0.2", "0.1", "0.1"], per="step", **{**self.FACTS, "batch_size": 60}
-        )
+        run = training_run(learning_rate=["0.5", "0.2", "0.1", "0.1"], per="step", **{**self.FACTS, "batch_size": 60})
         assert compare(run, delta="1e-5", scheme="full_batch", epochs=[2, 4]).epochs == (2, 4)
 
     def test_more_epochs_than_the_schedule_has(self):

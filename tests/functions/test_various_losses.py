@@ -30,7 +30,9 @@ def two_kinds(pair, first, second, epsilon):
 
 
 def kind(rng):
-    return Fraction(rng.choice((rng.uniform(0.01, 0.95), 10 ** rng.uniform(-2, 0)))), Fraction(10 ** rng.uniform(-2, 0.5))
+    return Fraction(rng.choice((rng.uniform(0.01, 0.95), 10 ** rng.uniform(-2, 0)))), Fraction(
+        10 ** rng.uniform(-2, 0.5)
+    )
 
 
 def check_two(pair, seed, rtol=PERCENT):

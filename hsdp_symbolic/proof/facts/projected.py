@@ -44,9 +44,7 @@ projected_up_to = Fact(
     LipschitzUpTo(RUN, factor, most_1),
     _NO_FARTHER,
 )
-projected_apart = Fact(
-    "projected_apart", "", (_PROJECTED, Apart(PLAIN, distance)), Apart(RUN, distance), _THERE_TOO
-)
+projected_apart = Fact("projected_apart", "", (_PROJECTED, Apart(PLAIN, distance)), Apart(RUN, distance), _THERE_TOO)
 projected_any_apart = Fact(
     "projected_any_apart", "", (_PROJECTED, AnyApart(PLAIN, distance)), AnyApart(RUN, distance), _THERE_TOO
 )
