@@ -102,13 +102,14 @@ class ByShifts(GaussianBound):
 class Composed(GaussianBound):
     """μ² of all steps, every iterate being seen, each step by `statement`."""
 
-    square: Enclosure = Enclosure(Fraction(0), Fraction(0))
+    square: Enclosure | None = None
 
     def cost(self) -> Enclosure:
+        assert self.square is not None
         return self.square
 
     def best(self, goal: Goal) -> Best:
-        return _settled(goal, bool(self.square.hi)) or Best(goal.of_gaussian(self.cost()), None)
+        return _settled(goal, bool(self.cost().hi)) or Best(goal.of_gaussian(self.cost()), None)
 
 
 @dataclass(frozen=True)

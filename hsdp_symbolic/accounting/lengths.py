@@ -56,7 +56,7 @@ class Lengths:
         """The run that stops after K epochs."""
         run = self.run
         if run.schedule is not None:
-            if K > len(self._ends):
+            if len(self._ends) < K:
                 problem = f"the schedule says what {len(self._ends)} epochs do"
                 raise ArgumentError("epochs", K, problem, f"give numbers up to {len(self._ends)}")
             return with_schedule(run, run.schedule.first(self._ends[K - 1]), self._in_epoch)

@@ -141,12 +141,12 @@ def _in_turn(run: TrainingRun, schedule: Schedule, n: int) -> Timeline:
         epoch, first = _places(run, sizes[stretch].tolist(), n)
     last = np.minimum(first + sizes[stretch], n)
     short = np.flatnonzero(last - first < sizes[stretch]) if shorter else np.zeros(0, dtype=np.int64)
-    short_of = {(each, size): None for each, size in zip(stretch[short].tolist(), (last - first)[short].tolist())}
-    for place, (each, size) in enumerate(short_of, len(kinds)):
-        short_of[each, size] = place
+    shape = list(zip(stretch[short].tolist(), (last - first)[short].tolist(), strict=True))
+    short_of = {key: place for place, key in enumerate(dict.fromkeys(shape), len(kinds))}
+    for each, size in short_of:
         kinds.append(_shorter(run, kinds[each], size))
     kind = stretch.copy()
-    kind[short] = [short_of[key] for key in zip(stretch[short].tolist(), (last - first)[short].tolist())]
+    kind[short] = [short_of[key] for key in shape]
     return Timeline(n, tuple(kinds), kind, epoch, first, last)
 
 

@@ -2,7 +2,7 @@
 
 Where the best bound is a dynamic programme: 1.5 s warm and 3 s from a cold start; to calibrate, 20 s.
 
-A learning rate of its own in every step: 10 s for 10^5 steps, 60 s for 10^6, a function of the step being called for each.
+With a learning rate of its own in every step, which a function is called for: 10 s for 10^5 steps, 60 s for 10^6.
 
 Processor time is what counts, so that a busy machine does not decide; on an idle one it is the wall-clock time.
 Run with `python -m pytest -n 0 tests/benchmarks/bench_*.py`.
