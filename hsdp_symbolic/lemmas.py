@@ -62,6 +62,7 @@ _MINORANT = "`convex_minorant`: the slopes it returns rise only where nothing is
 _TWO_POINTS = "how `ReshuffledProfile` is enclosed: two points stand for all epochs before those whose places are known"
 _POOLING = "`convex_minorant`: how it gets there"
 _PLANS = "`scheduled_shifts.spent`: what shifts of a plan spend"
+_PROJECTED = "the accountant: what holds without a projection holds of a run that is projected"
 _NEVER_ABOVE = "the statement says that it is never above the paper's"
 _NEVER_COMPOSITION = "the statement says that it is never more than composition"
 _ANY_PATTERN = "Σ u(gap) is a bound for any pattern of hits, whatever the Lipschitz constant"
@@ -94,10 +95,12 @@ LEMMAS = (
     Lemma("shift:shuffle", "sharper.places:chord_decays", _MEAN),
     Lemma("shift:shuffle", "sharper.places:series", _MEAN),
     Lemma("shift:gd", "sharper.descent:attained", "the statement says that it is tight"),
+    Lemma("gdp:cyclic", "sharper.projected:projected_cyclic", _PROJECTED),
     Lemma("gdp:expanding", "sharper.expanding:at_most_composition", _NEVER_COMPOSITION),
     Lemma("gdp:expanding", "sharper.expanding:without_expansion", "`gdp:convex` is its case c = 1"),
     Lemma("gdp:expanding", "sharper.gaps:any_hit", _ANY_PATTERN),
     Lemma("gdp:expanding", "sharper.gaps:any_miss", _ANY_PATTERN),
+    Lemma("gdp:expanding", "sharper.projected:projected_expanding", _PROJECTED),
     Lemma("expanding:reshuffle", "sharper.expanding_reshuffled:at_most_composition", _NEVER_COMPOSITION),
     Lemma("shift:pattern", "sharper.minorant:any_shifts", "`convex_minorant`: any path below the points gives a bound"),
     Lemma("shift:pattern", "sharper.minorant:best_shifts", _MINORANT),
@@ -109,13 +112,22 @@ LEMMAS = (
     Lemma("shift:pattern", "sharper.schedules:planned_mean", f"{_PLANS}, where a mean of iterates is released"),
     Lemma("shift:pattern", "sharper.schedules:planned_in_set", "`scheduled_shifts.spent_in_set`"),
     Lemma("shift:pattern", "sharper.schedules:over_groups", "`mixture_profile.mixture_delta`"),
+    Lemma("profile:shuffle", "sharper.projected:projected_shuffled", _PROJECTED),
     Lemma("profile:reshuffle", "sharper.reshuffled:only_ends", _TWO_POINTS),
+    Lemma("profile:reshuffle", "sharper.projected:projected_reshuffled", _PROJECTED),
     Lemma("moments:without_replacement", "sharper.moments:at_most_paper", _NEVER_ABOVE),
     Lemma("split:capped", "sharper.capped:at_most_paper", _NEVER_ABOVE),
     Lemma("split:capped", "sharper.capped:bounded", _CAPPED),
     Lemma("split:capped", "sharper.capped:hit_rises", _CAPPED),
     Lemma("split:capped", "sharper.capped:hit_slope", _CAPPED),
+    Lemma("profile:without_replacement", "sharper.projected:projected_drawn", _PROJECTED),
+    Lemma(
+        "profile:composition:without_replacement",
+        "sharper.seen:steps_that_differ",
+        "composition of steps that differ, their privacy losses multiplied out",
+    ),
     Lemma("profile:poisson", "sharper.secret_steps:sized_contraction", "which updates are taken to contract"),
+    Lemma("profile:poisson", "sharper.projected:projected_poisson", _PROJECTED),
     Lemma("control:without_replacement", "sharper.programme:rises_drawn", _BRACKET),
     Lemma("control:without_replacement", "sharper.programme:convex_drawn", _BRACKET),
     Lemma("control:without_replacement", "sharper.programme:longer_drawn", _LONGER),

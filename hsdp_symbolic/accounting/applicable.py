@@ -12,8 +12,10 @@ from ..errors import ArgumentError, HsdpError
 from ..meaning import Asks, Neighbouring, Scheme
 from ..setting import Setting
 from .bounds import Bound, needs_hidden_state
-from .by_step import STRETCHES, THEOREM, as_if_alike, by_shifts, by_stretches, composed
+from .by_losses import by_losses
+from .by_step import STRETCHES, THEOREM, by_shifts, by_stretches, composed
 from .candidates import apply, check_neighbouring, check_scheme, covering
+from .columns import Columns
 from .effort import NORMAL, Effort, TooMuchWork
 from .release import LAST
 from .run import ACTUAL, Covered, TrainingRun, as_run, cover
@@ -109,22 +111,28 @@ def _of_steps_that_differ(into: Candidates, refuse: Refuse | None, effort: Effor
     if scheme.draws_afresh:
         if run.schedule is not None or (run.released.hides and run.released != LAST):
             _in_stretches(into, refuse, effort)
+        if run.schedule is not None:
+            found = by_losses(run, scheme, into.neighbouring, effort)
+            into.bounds.extend(each for each in found if refuse is None or not refuse(each.statement))
         return
     uneven = scheme.goes_through_epochs and (run.steps is not None or into.covered.uncovered)
+    columns = None
     if run.schedule is not None:
-        into.bounds.append(composed(run, scheme, effort))
-    if run.is_plain and not uneven:
-        return
+        columns = Columns.of(run, scheme)
+        into.bounds.append(composed(run, scheme, effort, columns))
+    contracts = Asks.CONTRACTION in into.covered.footing.provides and "lam" in into.covered.setting
+    if run.is_plain and not uneven and (contracts or scheme is not Scheme.RESHUFFLE):
+        return  # closed forms cost no more
     if run.released.hides or run.schedule is not None:
-        _by_shifts(into, refuse, effort)
+        _by_shifts(into, refuse, effort, columns)
 
 
-def _by_shifts(into: Candidates, refuse: Refuse | None, effort: Effort) -> None:
+def _by_shifts(into: Candidates, refuse: Refuse | None, effort: Effort, columns: Columns | None) -> None:
     run = into.covered.run
     if run.released.hides:
         into.hidden.add(THEOREM)
     try:
-        bound, reason = by_shifts(run, into.scheme, effort)
+        bound, reason = by_shifts(run, into.scheme, effort, columns)
     except HsdpError as error:
         bound, reason = None, str(error)
     if bound is not None and refuse is not None:
@@ -152,9 +160,6 @@ def _in_stretches(into: Candidates, refuse: Refuse | None, effort: Effort) -> No
         into.refused.append(Considered(STRETCHES, "does not apply", None, None, "no divergence bounds one of them"))
     else:
         into.bounds.append(found)
-    alike = as_if_alike(into.covered.run)
-    if alike is not None:
-        into.bounds.extend(bounds_for(alike, into.scheme, into.neighbouring, refuse, effort).bounds)
 
 
 def _check_full_batch(run: TrainingRun, scheme: Scheme) -> None:
@@ -212,8 +217,10 @@ def _as_libraries_do(run: TrainingRun) -> str:
 def _not_met(found: Statement, covered: Covered) -> str:
     """Why the update of this run is not known to do what a statement asks for; empty if it is."""
     if needs_hidden_state(found):
-        if not covered.run.is_plain:
-            return "it is about the last iterate alone of like steps, and nothing projected"
+        if not covered.run.shows_the_last:
+            return "it is about the last iterate alone, of steps that are alike"
+        if covered.run.projection is not None and found.asks not in OF_ANY_MAP:
+            return NO_GRADIENT_STEP
         if covered.uncovered:
             return covered.uncovered
     if covered.uneven and found.asks is Asks.LIPSCHITZ:
@@ -225,6 +232,9 @@ def _not_met(found: Statement, covered: Covered) -> str:
     return covered.footing.lacks or "it asks for smooth convex losses, and here the update is only known to contract"
 
 
+OF_ANY_MAP = frozenset({Asks.CONTRACTION, Asks.SIZED_CONTRACTION, Asks.LIPSCHITZ})
+"""What is asked of an update map that it keeps after a projection (`sharper.projected`)."""
+NO_GRADIENT_STEP = "a projected step is no gradient step of a convex loss; what is known of it is a Lipschitz constant"
 UNEVEN = (
     "the last batch of an epoch is shorter than the others, and where updates need not contract it is not known to be "
     "the worst place for a record (dropping it would help)"

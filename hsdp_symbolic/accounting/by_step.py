@@ -23,6 +23,7 @@ from ..functions.mixture_profile import mixture_delta, mixture_epsilon
 from ..meaning import Neighbouring, Scheme
 from ..setting import Setting
 from .bounds import Best, Bound, GaussianBound, RenyiBound
+from .columns import Columns
 from .conversion import Goal, gaussian_program
 from .effort import Effort
 from .release import EVERY, LAST, Kind
@@ -101,13 +102,14 @@ class ByShifts(GaussianBound):
 class Composed(GaussianBound):
     """μ² of all steps, every iterate being seen, each step by `statement`."""
 
-    square: Fraction = Fraction(0)
+    square: Enclosure | None = None
 
     def cost(self) -> Enclosure:
-        return Enclosure(self.square, self.square)
+        assert self.square is not None
+        return self.square
 
     def best(self, goal: Goal) -> Best:
-        return _settled(goal, bool(self.square)) or Best(goal.of_gaussian(self.cost()), None)
+        return _settled(goal, bool(self.cost().hi)) or Best(goal.of_gaussian(self.cost()), None)
 
 
 @dataclass(frozen=True)
@@ -163,9 +165,11 @@ def _stated(setting: Setting) -> str:
     return "gdp:cyclic" if "lam" in setting else "gdp:convex"
 
 
-def by_shifts(run: TrainingRun, scheme: Scheme, effort: Effort) -> tuple[ByShifts | None, str]:
+def by_shifts(
+    run: TrainingRun, scheme: Scheme, effort: Effort, columns: Columns | None = None
+) -> tuple[ByShifts | None, str]:
     """The bound by shifts, or why there is none; errors where it is not known what was run."""
-    found = Costs(run, scheme)
+    found = Costs(run, scheme, Columns.of(run, scheme) if columns is None else columns)
     if not found.constants.known:
         return None, found.constants.reason
     costs = tuple(found.all())
@@ -185,10 +189,7 @@ def _words(run: TrainingRun, found: Costs) -> Iterator[str]:
     if run.released.length:
         yield "of an average it is not used that iterates are averaged: each of them might be seen"
     if run.projection is not None:
-        yield (
-            f"after the noise every iterate is projected onto one convex set of diameter {run.projection}: a ball of "
-            "half that radius, or a box of that diagonal"
-        )
+        yield projected_onto(run.projection)
     if found.constants.reason:
         yield f"steps of which no Lipschitz constant is known hide nothing from before: {found.constants.reason}"
     unused = found.line.records - int(found.line.last.max())
@@ -196,12 +197,20 @@ def _words(run: TrainingRun, found: Costs) -> Iterator[str]:
         yield f"{unused} records are left over in an epoch, and a record is as likely as any other to be among them"
 
 
-def composed(run: TrainingRun, scheme: Scheme, effort: Effort) -> Composed:
+def projected_onto(diameter: Fraction) -> str:
+    """What is assumed of a run whose iterates are projected."""
+    return (
+        f"after the noise every iterate is projected onto one convex set of diameter {diameter}: a ball of half that "
+        "radius, or a box of that diagonal"
+    )
+
+
+def composed(run: TrainingRun, scheme: Scheme, effort: Effort, columns: Columns) -> Composed:
     """Composition of steps that differ."""
     label = "gdp:composition:full_batch" if scheme is Scheme.FULL_BATCH else "gdp:composition:fixed"
     setting = run.typical.replace(K=None)
     return Composed(
-        standing_statement(label), setting, ({},), Neighbouring.REPLACE_ONE, "", effort, square_at_once(run, scheme)
+        standing_statement(label), setting, ({},), Neighbouring.REPLACE_ONE, "", effort, square_at_once(columns)
     )
 
 
@@ -247,8 +256,7 @@ def stretches_of(run: TrainingRun) -> list[tuple[TrainingRun, int]]:
     if len(found) > MOST_PARTS:
         found = Counter(_merged(schedule.stretches))
         run = replace(run, released=EVERY)
-    hides = run.released.hides and run.projection is None  # of projections these bounds say nothing
-    shows = LAST if hides else EVERY
+    shows = LAST if run.released.hides else EVERY
     told = run.setting.replace(K=None)
     return [
         (
@@ -258,25 +266,11 @@ def stretches_of(run: TrainingRun) -> list[tuple[TrainingRun, int]]:
                 steps=each.steps,
                 schedule=None,
                 released=shows,
-                projection=None,
             ),
             count,
         )
         for each, count in found.items()
     ]
-
-
-def as_if_alike(run: TrainingRun) -> TrainingRun | None:
-    """The run with one learning rate and every iterate shown, where nothing but the rate differs from step to step.
-
-    The noise is in proportion to the rate, and so is what a record adds: seen alone, a step tells the same at any rate.
-    """
-    schedule = run.schedule
-    if schedule is None or len({(each.b, each.sigma2 / each.eta) for each in schedule.stretches}) > 1:
-        return None
-    one = schedule.stretches[0]
-    setting = run.setting.replace(K=None, b=one.b, eta=one.eta, sigma_squared=one.sigma2)
-    return replace(run, setting=setting, steps=schedule.steps, schedule=None, released=EVERY, projection=None)
 
 
 def _merged(stretches: Iterable[Stretch]) -> Iterator[Stretch]:

@@ -17,7 +17,7 @@ from ..setting import Setting
 from ..setting.letters import LETTERS
 from .applicable import Candidates, Considered, bounds_for
 from .bounds import Best, Bound, ProfileBound, RenyiBound
-from .by_step import ByShifts, ByStretches
+from .by_step import ByShifts, ByStretches, projected_onto
 from .candidates import covering, lacking
 from .conversion import Form, Goal, admit_delta, admit_epsilon, check_form
 from .effort import Effort, TooMuchWork, admit_effort, on_losses, rank, takes_long
@@ -170,7 +170,7 @@ def _guarantee(
         minimum=least,
         title=chosen.title,
         note=note,
-        helps=footing.helps if note and note == footing.lacks else "",
+        helps=what_helps(candidates, note),
     )
 
 
@@ -205,7 +205,8 @@ def certified(
             reason = f"{leader.label} already certifies {least_of_all}"
             refused.append(Considered(bound.label, "loses", None, None, reason))
             continue
-        if not by_order and not effort.everything and takes_long(bound.statement) and _has_profile(held):
+        spare = isinstance(bound, RenyiBound) and takes_long(bound.statement) and not (by_order or effort.everything)
+        if spare and _has_profile(held):
             refused.append(Considered(bound.label, "skipped", None, None, PROFILE_FIRST))
             continue
         if goal.seeks == "delta" and on_losses(bound.statement) and least.upper < 2.0**-effort.bits:
@@ -275,11 +276,31 @@ def nothing_holds(candidates: Candidates, refused: Iterable[Considered]) -> Hsdp
     return ArgumentError("run", setting, f"no statement for {candidates.scheme} applies", f"see why: {reasons}")
 
 
+UNLIKE_STEPS = (
+    "steps differ, and where batches are drawn afresh hidden-state bounds are about steps that are alike: of each "
+    "stretch of these by itself, which costs more here"
+)
+LIKE_STEPS = (
+    "one learning rate and one noise throughout; or batches that take the records in turn (reshuffle), for which "
+    "hidden-state bounds cover steps that differ"
+)
+
+
+def what_helps(candidates: Candidates, note: str) -> str:
+    """What would make a hidden-state bound apply, if that is known; `note` says why there is none."""
+    if note == UNLIKE_STEPS:
+        return LIKE_STEPS
+    footing = candidates.covered.footing
+    return footing.helps if note and note == footing.lacks else ""
+
+
 def why_composition(candidates: Candidates, considered: Iterable[Considered]) -> str:
     """Why no hidden-state bound is used: what is missing, or that composition is smaller."""
     covered, scheme = candidates.covered, candidates.scheme
     if not candidates.hidden:
         return f"no hidden-state statement covers {scheme} under {candidates.neighbouring}"
+    if covered.run.schedule is not None and scheme.draws_afresh:
+        return covered.footing.lacks or UNLIKE_STEPS
     entries = [entry for entry in considered if entry.label in candidates.hidden]
     hides = any(bound.hidden_state for bound in candidates.bounds)  # stretches of steps need not
     if not entries or (hides and any(entry.verdict == "loses" for entry in entries)):
@@ -374,6 +395,8 @@ def _assumptions(chosen: Bound, candidates: Candidates) -> tuple[str, ...]:
     found = [*words, *used.assumes, *([chosen.why] if chosen.why else []), *(() if by_step else covered.words)]
     if run.schedule is not None:
         found.append(str(run.schedule))
+    if run.projection is not None and chosen.hidden_state and not isinstance(chosen, ByShifts):
+        found.append(projected_onto(run.projection))
     return tuple(found + list(_about_batches(chosen, candidates)))
 
 

@@ -103,10 +103,13 @@ class TrainingRun:
         """The largest batch divided by what its sum of gradients is divided by, and at least 1."""
         sizes = [self.setting["b"]] if "b" in self.setting else []
         if self.schedule is not None:
-            sizes = [Fraction(each.b) for each in self.schedule.stretches]
-        if isinstance(self.divisor, int) and sizes:
-            return max(Fraction(1), max(sizes) / self.divisor)
-        return Fraction(1)
+            sizes = [Fraction(self.schedule.largest_batch)]
+        if not isinstance(self.divisor, int) or not sizes:
+            return Fraction(1)
+        size = max(sizes)
+        if self.only_rate:  # b/n is all that b and n say
+            size = size / self.setting["n"] * self.records if self.records is not None else Fraction(1)
+        return max(Fraction(1), size / self.divisor)
 
     def footing(self) -> Footing:
         """What is known of the update; where steps differ, of that with the largest learning rate."""
@@ -117,13 +120,18 @@ class TrainingRun:
         """The setting; where steps differ, that of a step with the largest learning rate."""
         if self.schedule is None:
             return self.setting
-        step = max(self.schedule.stretches, key=lambda each: each.eta)
+        step = self.schedule.largest
         return self.setting.replace(b=step.b, eta=step.eta, sigma_squared=step.sigma2)
 
     @property
     def is_plain(self) -> bool:
         """Whether all steps are alike, only the last iterate is seen, and nothing is projected."""
-        return self.schedule is None and self.released == LAST and self.projection is None
+        return self.shows_the_last and self.projection is None
+
+    @property
+    def shows_the_last(self) -> bool:
+        """Whether all steps are alike, and only the last iterate is seen."""
+        return self.schedule is None and self.released == LAST
 
     def batches(self) -> int:
         """Steps in an epoch."""

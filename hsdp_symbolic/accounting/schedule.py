@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
+from functools import cached_property
 from itertools import groupby
 from typing import TypeAlias
 
@@ -72,10 +73,14 @@ class Schedule:
     def is_constant(self) -> bool:
         return len(self.stretches) == 1
 
-    @property
-    def largest_step(self) -> Fraction:
-        """The largest learning rate."""
-        return max(each.eta for each in self.stretches)
+    @cached_property
+    def largest(self) -> Stretch:
+        """The first with the largest learning rate."""
+        return max(self.stretches, key=lambda each: each.eta)
+
+    @cached_property
+    def largest_batch(self) -> int:
+        return max(each.b for each in self.stretches)
 
     def first(self, steps: int) -> Schedule:
         """The first so many steps."""

@@ -15,19 +15,20 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise, product
-from math import inf, nextafter, prod
+from math import fsum, inf, nextafter, prod
 
 import numpy as np
 
-from ..arithmetic.doubles import double_above, double_below
+from ..arithmetic.doubles import double_above
+from ..evaluate.enclosure import Enclosure
 from ..functions.scheduled_set import from_step, spent_in_set
 from ..functions.scheduled_shifts import Schedule as ShiftsOfSteps
 from ..functions.scheduled_shifts import Steps
 from ..meaning import Scheme
 from ..setting.arrays import Array
+from .columns import Columns
 from .run import TrainingRun
 from .step_constants import Constants
-from .timeline import Kind, timeline
 
 MOST_GROUPS = 64
 MOST_WORK = 6 * 10**6
@@ -49,17 +50,14 @@ class Cost:
 class Costs:
     """What a run costs by shifts, for every group of ranks."""
 
-    def __init__(self, run: TrainingRun, scheme: Scheme) -> None:
-        self.run, self.scheme = run, scheme
-        self.line = timeline(run, scheme)
-        self.constants = Constants.of(run, self.line.kinds)
-        kinds, self._which = self.line.kinds, self.line.kind
-        moves = [_moves(kind, run) for kind in kinds]
-        factors = [self.constants.factor(kind) for kind in kinds]
-        self._factor = np.array([1.0 if each is None else double_above(each) for each in factors])[self._which]
-        self._jump = np.array([double_above(jump) for jump, _ in moves])[self._which]
-        self._noise = np.array([double_below(noise) for _, noise in moves])[self._which]
-        blank = np.flatnonzero(np.array([each is None for each in factors])[self._which])
+    def __init__(self, run: TrainingRun, scheme: Scheme, columns: Columns) -> None:
+        self.run, self.scheme, self.line = run, scheme, columns.line
+        self.constants = Constants.of(run, columns)
+        which = self.line.kind
+        known = np.isfinite(self.constants.factor)
+        self._factor = np.where(known, self.constants.factor, 1.0)[which]
+        self._jump, self._noise = columns.jump()[which], columns.noise()[which]
+        blank = np.flatnonzero(~known[which])
         steps = self.line.steps
         self.cuts = np.unique(np.concatenate([np.array(run.released.seen(steps), dtype=np.int64), blank[blank > 0]]))
         """Numbers of steps after which both runs must be at one point: it is seen, or may be spread by the next."""
@@ -138,12 +136,6 @@ class Costs:
         return min(plain, nextafter(before + after, inf))
 
 
-def _moves(kind: Kind, run: TrainingRun) -> tuple[Fraction, Fraction]:
-    """How far a step can move two runs apart, and the variance of its noise."""
-    noise = 2 * kind.eta * kind.sigma2 * Fraction(kind.b, kind.divisor) ** 2
-    return kind.eta * run.setting["S_g"] / kind.divisor, noise
-
-
 def _some(values: Array, most: int) -> Array:
     """At most so many of these, half of them evenly and half towards the last."""
     if len(values) <= most:
@@ -154,12 +146,20 @@ def _some(values: Array, most: int) -> Array:
     return values[np.union1d(even, late[late >= 0])]
 
 
-def square_at_once(run: TrainingRun, scheme: Scheme) -> Fraction:
+MOST_EXACT = 1000
+"""Kinds of steps whose costs are added up exactly."""
+
+
+def square_at_once(columns: Columns) -> Enclosure:
     """μ² if every iterate is seen: in every epoch the record is used once, in the step where that costs most."""
-    line = timeline(run, scheme)
-    moves = [_moves(kind, run) for kind in line.kinds]
-    values = sorted({jump**2 / noise for jump, noise in moves})
-    place = {value: number for number, value in enumerate(values)}
-    rank = np.array([place[jump**2 / noise] for jump, noise in moves])[line.kind]
-    counts = np.bincount(np.maximum.reduceat(rank, line.epochs), minlength=len(values))
-    return sum((value * int(count) for value, count in zip(values, counts, strict=True)), Fraction(0))
+    line = columns.line
+    if len(line.kinds) > MOST_EXACT:
+        low, high = (np.maximum.reduceat(each[line.kind], line.epochs).tolist() for each in columns.square())
+        return Enclosure(Fraction(nextafter(fsum(low), 0.0)), Fraction(nextafter(fsum(high), inf)))
+    square = columns.sensitivity**2 / 2
+    values = [square * each.eta / (each.sigma2 * each.b**2) for each in line.kinds]
+    places = {value: place for place, value in enumerate(sorted(set(values)))}
+    rank = np.array([places[each] for each in values])[line.kind]
+    counts = np.bincount(np.maximum.reduceat(rank, line.epochs), minlength=len(places))
+    total = sum((value * int(count) for value, count in zip(places, counts, strict=True)), Fraction(0))
+    return Enclosure(total, total)

@@ -141,7 +141,7 @@ def _reasons(loader: LoaderObserver, optimizer: OptimizerObserver, loss: Update 
     """Why hidden-state bounds do not cover the run; composition does in all these cases."""
     if not len(optimizer):
         return
-    yield from _about_updates(optimizer, may_change=loader.order is not Order.POISSON)
+    yield from _about_updates(optimizer)
     if loader.order is not Order.POISSON:  # which draws every batch afresh: a pass is nothing to it
         yield from _about_passes(loader)
     if optimizer.uneven_samples:
@@ -156,8 +156,8 @@ def _reasons(loader: LoaderObserver, optimizer: OptimizerObserver, loss: Update 
             )
 
 
-def _about_updates(optimizer: OptimizerObserver, *, may_change: bool) -> Iterator[str]:
-    """What of the updates themselves rules out hidden-state bounds; learning rate and noise may change in some runs."""
+def _about_updates(optimizer: OptimizerObserver) -> Iterator[str]:
+    """What of the updates themselves rules out hidden-state bounds; learning rate and noise may change."""
     if not optimizer.is_sgd:
         yield f"{_PLAIN_STEPS}, and the optimiser is {optimizer.optimiser_type.__name__}"
         return
@@ -167,17 +167,15 @@ def _about_updates(optimizer: OptimizerObserver, *, may_change: bool) -> Iterato
             yield f"{_PLAIN_STEPS}, and {name} is {_few(values)}; use {name}={plain}"
     for name, says in (("lr", "learning rate"), ("weight_decay", "weight decay")):
         values = optimizer.group_values(name)
-        if len(values) > 1 and not (name == "lr" and may_change and optimizer.one_learning_rate_a_step):
+        if len(values) > 1 and not (name == "lr" and optimizer.one_learning_rate_a_step):
             yield f"{_ONE_KIND}, and the {says} is not the same throughout: {_few(values)}"
+    if 0 in optimizer.group_values("lr"):
+        yield "some steps have a learning rate of 0: they add no noise; let the schedule end above it (eta_min)"
     if optimizer.clipping != "flat":
         yield "gradients are clipped layer by layer, and not as one vector; use clipping='flat'"
-    for name, says in (
-        ("noise_multiplier", "noise multiplier"),
-        ("max_grad_norm", "clip norm"),
-        ("divisor", "divisor"),
-    ):
+    for name, says in (("max_grad_norm", "clip norm"), ("divisor", "divisor")):
         values = optimizer.values(name)
-        if len(values) > 1 and not (name == "noise_multiplier" and may_change):
+        if len(values) > 1:
             yield f"{_ONE_KIND}, and the {says} changes: {_few(values)}"
 
 

@@ -108,7 +108,10 @@ def register(command: Command) -> None:
         "noise_scale, a factor on all noises of the run",
     )
     compare = add_options(command, "compare", _compare, "delta")
-    compare.epilog = f"example: hsdp compare --scheme fixed {EXAMPLE_RUN} --delta 1e-5"
+    compare.epilog = (
+        f"examples: hsdp compare --scheme fixed {EXAMPLE_RUN} --delta 1e-5; "
+        f"hsdp compare --scheme shuffle {EXAMPLE_PLANNED} --delta 1e-5"
+    )
     compare.add_argument(
         "--at", metavar="K,K,…", help="numbers of epochs to compare at (default: about a dozen up to K)"
     )
@@ -402,6 +405,7 @@ def _compare(arguments: argparse.Namespace) -> int:
             "assumed_by_you": found.assumed_by_you,
             "note": found.note,
             "helps": found.helps,
+            "unfinished": found.unfinished,
         }
         print(json.dumps(fields, ensure_ascii=False))
         return 0
@@ -420,6 +424,8 @@ def _table(found: Comparison) -> None:
         least = min(value for value in values if value is not None)
         cells = ["-" if value is None else f"{'*' if value == least else ''}{rounded_up(value)}" for value in values]
         print("  ".join([f"{K:>8}", *(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))]))
+    if found.unfinished:
+        print(found.unfinished)
     for each in found.crossovers:
         status = "certified" if each.certified else "not certified"
         print(f"from K = {each.K} on {each.after} is smaller than {each.before} ({status})")

@@ -19,19 +19,26 @@ from hsdp_symbolic.accounting import (
     average,
     calibrate,
     checkpoints,
+    convex,
     delta,
     epsilon,
+    huber,
     logistic,
     scalar,
+    smooth,
+    smoothed_hinge,
     softmax,
+    squared,
     training_run,
     vouched,
 )
 from hsdp_symbolic.accounting.by_step import by_shifts
+from hsdp_symbolic.accounting.columns import Columns
 from hsdp_symbolic.accounting.conversion import Goal
 from hsdp_symbolic.accounting.effort import NORMAL
-from hsdp_symbolic.accounting.scheduled import Costs
-from hsdp_symbolic.accounting.timeline import steps_of
+from hsdp_symbolic.accounting.step_constants import Constants
+from hsdp_symbolic.accounting.timeline import timeline
+from hsdp_symbolic.accounting.update import Clipped
 from hsdp_symbolic.errors import ArgumentError, HsdpError
 from hsdp_symbolic.evaluate.enclosure import Enclosure
 from hsdp_symbolic.experiment import plans
@@ -163,7 +170,7 @@ class TestNoBoundIsBroken:
     def test_if_iterates_are_projected(self, scheme):
         """Onto an interval, after the noise: densities computed step by step."""
         found = []
-        for number in range(34):
+        for number in range(24):
             rng = np.random.default_rng([3, KNOWN.index(scheme), number])
             n, epochs, factor, half = 2, int(rng.integers(1, 3)), some(rng, [0.5, 0.9]), some(rng, [0.2, 0.5, 1.5])
             eta, curvature, far = 0.5, 2 * (1 - factor), float(rng.uniform(0.3, 2))
@@ -180,10 +187,41 @@ class TestNoBoundIsBroken:
             bound = bounded(run, scheme)
             for each, most in zip(EPSILONS, bound, strict=True):
                 truth = max(pair.delta(float(each)), pair.reversed.delta(float(each)))
+                least = delta(run, epsilon=each, scheme=scheme).delta
+                assert least <= most
                 if truth > 1e-9:
-                    found.append(truth / most)
-        assert len(found) > 40
+                    found.append(truth / least)
+        assert len(found) > 30
         assert max(found) <= 1 + ROUNDING
+
+    @pytest.mark.parametrize("scheme", ["without_replacement", "shuffle", "reshuffle"])
+    def test_closed_forms_if_iterates_are_projected(self, scheme):
+        """Onto a set so wide that it does not help, yet is met: what holds without it holds."""
+        for factor, half in ((0.5, 0.3), (0.9, 1.0)):
+            update = Update(Quadratic(2 * (1 - factor), 1.0), eta=0.5, sigma=1.0, divisor=1, interval=(-half, half))
+            plan = getattr(plans, scheme)(2, 1, 4 if scheme == "without_replacement" else 2)
+            pair = exact_pair(update, (np.zeros(2), plan), (np.array([0.0, 1.0]), plan))
+            lam = Fraction(round(20 * (1 - factor)), 10)
+            setting = Setting(n=2, b=1, K=2, eta=Fraction(1, 2), lam=lam, beta=lam, sigma=1, S_g=1)
+            wide = TrainingRun(setting, projection=10**6)
+            for each in EPSILONS:
+                truth = max(pair.delta(float(each)), pair.reversed.delta(float(each)))
+                found = delta(wide, epsilon=each, scheme=scheme)
+                assert truth <= found.delta * (1 + ROUNDING)
+                if scheme != "without_replacement":
+                    assert found.delta <= delta(setting, epsilon=each, scheme=scheme).delta
+        assert any("projected" in each for each in found.assumptions) or not found.hidden_state
+
+    def test_a_wide_projection_never_costs_more(self):
+        facts = {"n": 60, "batch_size": 20, "noise_multiplier": 4, "max_grad_norm": 1, "epochs": 5}
+        for loss, decay in ((logistic(feature_norm=1), "0.1"), (logistic(feature_norm=1), None), (None, None)):
+            told = {**facts, "learning_rate": "0.5", "weight_decay": decay, "loss": loss}
+            for scheme in ("fixed", "shuffle", "reshuffle", "poisson", "without_replacement"):
+                plain, wide = (
+                    epsilon(training_run(**told, projection=each), delta="1e-5", scheme=scheme).epsilon
+                    for each in (None, 10**6)
+                )
+                assert wide <= plain * (1 + 1e-9)
 
     def test_what_is_attained(self):
         """In fixed order with the record last in its epoch, where no step could be better used: exactly."""
@@ -218,9 +256,9 @@ class TestFallingRates:
             n=10, batch_size=10, epochs=4, learning_rate=["0.5", "0.4", "0.3", "0.2"], per="epoch", noise_multiplier=8,
             max_grad_norm=1, weight_decay="0.2", loss=softmax(classes=10, feature_norm=1),
         )  # fmt: skip
-        costs = Costs(run, Scheme.FULL_BATCH)
-        assert [costs.constants.factor(kind) is None for kind in costs.line.kinds] == [True, True, False, False]
-        assert "2 learning rates at most" in costs.constants.reason
+        constants = Constants.of(run, Columns.of(run, Scheme.FULL_BATCH))
+        assert np.isfinite(constants.factor).tolist() == [False, False, True, True]
+        assert "2 learning rates at most" in constants.reason
 
 
 class TestClosedForms:
@@ -295,15 +333,44 @@ class TestDescriptions:
 class TestAnyRun:
     """Whatever run is described: an answer that is at most composition and at least the exact law, or a refusal."""
 
+    LOSSES: ClassVar = (
+        None,
+        logistic(feature_norm=1),
+        logistic(feature_norm=1, bias=False),
+        huber(feature_norm=2),
+        squared(feature_norm=1),
+        smoothed_hinge(feature_norm=1, width="0.5"),
+        softmax(classes=3, feature_norm=1),
+        softmax(classes=2, feature_norm=2),
+        scalar(feature_norm=2, curvature=3),
+        convex(smoothness="0.5"),
+        smooth(smoothness="0.01"),
+        vouched(lipschitz="0.9"),
+        vouched(lipschitz="1.3"),
+    )
+
     def random_run(self, rng) -> dict[str, object]:
         n = int(rng.integers(2, 200))
         size = int(rng.integers(1, n + 1))
+        if rng.random() < 0.6:
+            n = size * int(rng.integers(1, 6))
         steps = int(rng.integers(1, 60))
-        rates = [some(rng, ["0.5", "0.1", "2", "30", "1e-6"]) for _ in range(steps)]
+        rates = [some(rng, ["0.5", "0.1", "2", "30", "1e-6", 0.37]) for _ in range(steps)]
         run: dict[str, object] = {"n": n, "batch_size": size, "noise_multiplier": some(rng, ["1", "8", "0.2", "100"])}
-        run["max_grad_norm"] = some(rng, [1, "0.1"])
-        run["learning_rate"] = some(rng, [rates[0], rates, lambda t: rates[t]])
-        if rng.random() < 0.4:
+        run["max_grad_norm"] = some(rng, [1, "0.1", "0.3", 5])
+        run["learning_rate"] = some(
+            rng,
+            [
+                rates[0],
+                rates[-1],
+                rates[0],
+                rates,
+                lambda t: rates[t],
+                lambda t: 4 * (1.001 + math.cos(t / 9)),
+                sorted(map(float, rates)),
+            ],
+        )
+        if rng.random() < 0.3:
             run["noise_multiplier"] = [some(rng, ["1", "8", "3"]) for _ in range(steps)]
         if rng.random() < 0.2:
             run["batch_size"] = [int(rng.integers(1, n + 1)) for _ in range(steps)]
@@ -313,58 +380,85 @@ class TestAnyRun:
         if planned:
             run["per"] = "step"
         if rng.random() < 0.8:
-            run["weight_decay"] = some(rng, ["0.01", "1", "0"])
-            run["loss"] = some(
-                rng,
-                [
-                    logistic(feature_norm=1),
-                    None,
-                    vouched(lipschitz="0.9"),
-                    softmax(classes=3, feature_norm=1),
-                    scalar(feature_norm=2, curvature=3),
-                ],
-            )
+            run["weight_decay"] = some(rng, ["0.01", "1", "0", None])
+            run["loss"] = some(rng, self.LOSSES)
+            run["regulariser"] = some(rng, ["inside", "outside", "outside", "outside"])
+        run["optimizer"] = some(rng, ["sgd"] * 9 + ["adam"])
         run["leftover"] = some(rng, [None, "partial", "dropped", "blank", "repeated"])
         run["divisor"] = some(rng, [None, None, "actual", size, 7])
         run["released"] = some(
             rng, ["last", "every", checkpoints(*(each for each in (1, 5, 17) if each <= steps)), average(4), "last"]
         )
-        run["projection"] = some(rng, [None, None, "0.5", 3])
+        run["projection"] = some(rng, [None, None, "0.5", 3, 10**4])
         return {name: value for name, value in run.items() if value is not None}
 
     def attempt(self, seed: int, schemes: tuple[str, ...]) -> str:
+        """The bound used; or what is missing, which a refusal names together with a remedy."""
         rng = np.random.default_rng([9, seed])
         given, scheme = self.random_run(rng), some(rng, schemes)
+        refusal: HsdpError | None = None
         try:
             run = training_run(**given)
             found = epsilon(run, delta="1e-5", scheme=scheme)
-        except HsdpError:
+        except HsdpError as error:
+            refusal = error
+        if refusal is not None:
+            assert isinstance(refusal, ArgumentError)
+            assert refusal.argument
+            assert refusal.remedy
             return "refused"
         composed = [each.value for each in found.considered if "composition" in each.label and each.value is not None]
         assert all(found.epsilon <= each for each in composed)
         assert found.epsilon >= found.lower >= 0
-        if scheme in KNOWN and not run.only_rate:
-            assert found.epsilon >= self.least(run, scheme) * (1 - 1e-9)
+        assert found.hidden_state or found.note
+        least = self.least(run, scheme)
+        assert found.epsilon >= least * (1 - 1e-9), (seed, scheme, given)
         return found.bound
 
     def least(self, run: TrainingRun, scheme: str) -> float:
-        """The last step alone, if the record is certain to be in it: nobody can know more than everything else."""
-        if scheme != "full_batch":
+        """ε of one record whose gradients are always clipped, far from all others: a law that the run may have.
+
+        Where the loss may not do that in every step, or iterates are projected, it is that of the last step alone.
+        """
+        if run.only_rate or scheme not in KNOWN:
             return 0.0
-        step = steps_of(run, Scheme(scheme)).stretches[-1]
-        size = run.divisor if isinstance(run.divisor, int) else int(run.setting["n"])
-        jump = step.eta * run.setting["S_g"] / size
-        noise = 2 * step.eta * step.sigma2 * Fraction(step.b, size) ** 2
-        return Goal("epsilon", Fraction(1, 10**5)).of_gaussian(Enclosure(jump**2 / noise, jump**2 / noise)).lower()
+        line = timeline(run, Scheme(scheme))
+        decay = run.setting.values().get("lam", Fraction(0))
+        known = run.update in (squared(feature_norm=1), convex(smoothness="0.5")) or isinstance(run.update, Clipped)
+        if run.setting["S_g"] > 2 and not known:
+            return 0.0  # the loss may bound its gradients by less
+        count = line.steps if known and run.projection is None and run.released.length == 0 else 1
+        shift = noise = 0.0
+        place = len(range(int(run.setting["n"]))) - 1 if scheme == "fixed" else None
+        for step in range(line.steps - count, line.steps):
+            kind = line.kinds[line.kind[step]]
+            factor = 1 - float(kind.eta * decay)
+            used = scheme == "full_batch" or (place is not None and line.first[step] <= place < line.last[step])
+            jump = float(kind.eta * run.setting["S_g"] / kind.divisor) if used else 0.0
+            shift = factor * shift + jump
+            noise = factor**2 * noise + float(2 * kind.eta * kind.sigma2 * Fraction(kind.b, kind.divisor) ** 2)
+        square = Fraction(shift**2 / noise)
+        return 0.0 if not square else Goal("epsilon", Fraction(1, 10**5)).of_gaussian(Enclosure(square, square)).lower()
 
     def test_there_is_an_answer_or_a_refusal(self):
-        found = [self.attempt(seed, KNOWN) for seed in range(50)]
-        assert found.count("refused") < 40
+        found = [self.attempt(seed, KNOWN) for seed in range(60)]
+        assert found.count("refused") < 45
         assert len(set(found)) > 3
 
     def test_where_batches_are_drawn_afresh(self):
-        found = [self.attempt(seed, ("poisson", "without_replacement")) for seed in range(1000, 1002)]
-        assert found
+        found = [self.attempt(seed, ("poisson", "without_replacement", "balls_in_bins")) for seed in range(1000, 1006)]
+        assert set(found) != {"refused"}
+
+    @pytest.mark.slow
+    def test_there_is_an_answer_or_a_refusal_for_many(self):
+        found = [self.attempt(seed, KNOWN) for seed in range(2000, 2600)]
+        assert found.count("refused") < 450
+        assert len(set(found)) > 6
+
+    @pytest.mark.slow
+    def test_where_batches_are_drawn_afresh_for_many(self):
+        found = [self.attempt(seed, ("poisson", "without_replacement", "balls_in_bins")) for seed in range(3000, 3080)]
+        assert len(set(found)) > 3
 
     def test_a_million_steps(self):
         begun = time.process_time()

@@ -28,6 +28,7 @@ PARTS = (
     "control",
     "spending",
     "schedules",
+    "projected",
     "diffusion",
     "regression",
     "clipping",
