@@ -506,4 +506,4 @@ def test_a_learning_rate_is_nothing_to_composition(scheme):
     louder = training_run(
         learning_rate=["0.5", "0.1", "0.02"], per="epoch", **(told | {"noise_multiplier": ["1", "2", "1"]})
     )
-    assert epsilon(louder, delta="1e-5", scheme=scheme).bound == "stretches"
+    assert epsilon(louder, delta="1e-5", scheme=scheme).epsilon < 0.9 * one.epsilon
