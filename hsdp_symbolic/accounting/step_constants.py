@@ -25,6 +25,11 @@ class Constant:
     reason: str
     footing: Footing
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is 1 − ηλ for a smooth convex loss, λ being that of its regulariser."""
+        return Asks.CONVEX in self.footing.provides and self.value == _contraction(self.footing)
+
 
 @dataclass(frozen=True)
 class Constants:
@@ -79,18 +84,12 @@ def _threshold(run: TrainingRun, load: Fraction, kinds: dict[Fraction, Kind]) ->
     good, bad = -1, len(rates)
     while bad - good > 1:
         middle = len(rates) - 1 if bad == len(rates) and not tried else (good + bad) // 2
-        good, bad = (middle, bad) if _is_plain(at(rates[middle])) else (good, middle)
+        good, bad = (middle, bad) if at(rates[middle]).is_plain else (good, middle)
     found = _one_by_one(run, load, {rate: kinds[rate] for rate in rates[good + 1 :]})
     for rate in rates[: good + 1]:
-        settled = tried[rates[good]]
-        lam = settled.footing.setting.values().get("lam", Fraction(0))
-        found[rate] = Constant(1 - rate * lam, "", settled.footing)
+        footing = tried[rates[good]].footing
+        found[rate] = Constant(_contraction(footing, rate), "", footing)
     return found
-
-
-def _is_plain(constant: Constant) -> bool:
-    """Whether it is 1 − ηλ for a smooth convex loss, λ being that of its regulariser."""
-    return constant.value is not None and Asks.CONVEX in constant.footing.provides
 
 
 def _one_by_one(run: TrainingRun, load: Fraction, kinds: dict[Fraction, Kind]) -> dict[Fraction, Constant]:
@@ -119,8 +118,10 @@ def _constant(run: TrainingRun, load: Fraction, kind: Kind) -> Constant:
     return Constant(None, reason or "nothing is known of the update", footing)
 
 
-def _contraction(footing: Footing) -> Fraction:
-    return 1 - footing.setting["eta"] * footing.setting["lam"]
+def _contraction(footing: Footing, rate: Fraction | None = None) -> Fraction:
+    """1 − ηλ, at the rate of the footing or another."""
+    setting = footing.setting.values()
+    return 1 - (setting["eta"] if rate is None else rate) * setting.get("lam", Fraction(0))
 
 
 def _nothing(footing: Footing) -> Fraction:
