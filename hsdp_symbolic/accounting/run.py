@@ -101,12 +101,16 @@ class TrainingRun:
     @property
     def load(self) -> Fraction:
         """The largest batch divided by what its sum of gradients is divided by, and at least 1."""
-        sizes = [self.setting["b"]] if "b" in self.setting else []
-        if self.schedule is not None:
-            sizes = [Fraction(each.b) for each in self.schedule.stretches]
-        if isinstance(self.divisor, int) and sizes:
-            return max(Fraction(1), max(sizes) / self.divisor)
+        if isinstance(self.divisor, int) and self.sizes:
+            return max(Fraction(1), Fraction(max(self.sizes), self.divisor))
         return Fraction(1)
+
+    @property
+    def sizes(self) -> frozenset[int]:
+        """How large batches are, as far as that is said."""
+        if self.schedule is not None:
+            return frozenset(each.b for each in self.schedule.stretches)
+        return frozenset({int(self.setting["b"])} if "b" in self.setting else ())
 
     def footing(self) -> Footing:
         """What is known of the update; where steps differ, of that with the largest learning rate."""

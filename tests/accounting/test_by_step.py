@@ -236,6 +236,12 @@ class TestDescriptions:
         assert [each.steps for each in run.schedule.stretches] == [10, 4]
         assert epsilon(run, delta="1e-5", scheme="fixed").epsilon < 10
 
+    def test_full_batches_that_do_not_hold_all_records_are_refused(self):
+        """Its noise is scaled for batches of 10: beside full batches the run would seem far more private than it is."""
+        run = training_run(learning_rate=["0.5", "0.4"], batch_size=[100, 10], per="step", **self.FACTS)
+        with pytest.raises(ArgumentError, match="batch_size = 10: a full batch holds all n = 100"):
+            epsilon(run, delta="1e-5", scheme="full_batch")
+
     def test_accumulated_gradients_are_one_batch(self):
         facts = {**self.FACTS, "learning_rate": "0.1", "epochs": 2}
         assert training_run(batch_size=5, accumulate=2, **facts) == training_run(batch_size=10, **facts)
