@@ -21,6 +21,7 @@ from ..setting.gate import admit_positive
 from .candidates import check_scheme
 from .conversion import admit_delta, admit_epsilon
 from .counts import admit_count
+from .release import LAST
 from .run import ACTUAL, Covered, TrainingRun, as_run, cover
 from .update import WHAT_HELPS, Unclipped, standing_statement
 
@@ -142,6 +143,20 @@ def _problem(given: TrainingRun, scheme: Scheme, delta: Fraction) -> _Problem:
         raise ArgumentError(
             "divisor", run.divisor, "leaving a record out would change the noise", "divide by a fixed number"
         )
+    if run.schedule is not None:
+        raise ArgumentError(
+            "schedule",
+            str(run.schedule),
+            "steps of training differ, and what they leave behind is known for like steps",
+            "describe a run whose learning rate, noise and batch size do not change",
+        )
+    if run.released != LAST:
+        raise ArgumentError(
+            "released",
+            str(run.released),
+            "what training has released, no further step takes back",
+            "leave it out if only the model after the further steps is released; else use epsilon",
+        )
     if scheme is Scheme.FULL_BATCH and run.setting["b"] != run.setting["n"]:
         raise ArgumentError(
             "batch_size", int(run.setting["b"]), "a full batch holds all records", "give batch_size = n"
@@ -168,18 +183,18 @@ def _known(covered: Covered, scheme: Scheme) -> Asks:
     else:
         why = footing.lacks or "updates are not known to bring runs together, nor to keep them as close as they are"
         raise ArgumentError("loss", None, f"a record may stay in the model: {why}", footing.helps or WHAT_HELPS)
-    if scheme is Scheme.POISSON:
-        _check_large_batches(covered, found)
+    if scheme in (Scheme.POISSON, Scheme.BALLS_IN_BINS):
+        _check_large_batches(covered, found, scheme)
     return found
 
 
-def _check_large_batches(covered: Covered, known: Asks) -> None:
-    """Refuse Poisson batches that may be so large that the update is no longer known to contract."""
+def _check_large_batches(covered: Covered, known: Asks, scheme: Scheme) -> None:
+    """Refuse batches whose size is left to chance, and may be so large that the update is not known to contract."""
     setting, provides = covered.footing.setting, covered.footing.provides
     if Asks.SIZED_CONTRACTION not in provides:
         raise ArgumentError(
             "scheme",
-            "poisson",
+            scheme.value,
             "what is known of the update is known for batches of one size",
             "use batches of a fixed size",
         )
@@ -189,7 +204,7 @@ def _check_large_batches(covered: Covered, known: Asks) -> None:
         raise ArgumentError(
             "learning_rate",
             float(setting["eta"]),
-            "a Poisson batch may hold all records, and an update by them all is not known to contract",
+            "a batch may hold all records, and an update by them all is not known to contract",
             f"use a learning rate of at most {float(steepest):.3g}, or batches of a fixed size",
         )
 
