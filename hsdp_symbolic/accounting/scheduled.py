@@ -50,10 +50,11 @@ class Costs:
         self.constants = Constants.of(run, self.line.kinds)
         kinds, self._which = self.line.kinds, self.line.kind
         moves = [_moves(kind, run) for kind in kinds]
+        self._unit = max(jump for jump, _ in moves) or Fraction(1)
         factors = [self.constants.factor(kind) for kind in kinds]
         self._factor = np.array([1.0 if each is None else double_above(each) for each in factors])[self._which]
-        self._jump = np.array([double_above(jump) for jump, _ in moves])[self._which]
-        self._noise = np.array([double_below(noise) for _, noise in moves])[self._which]
+        self._jump = np.array([double_above(jump / self._unit) for jump, _ in moves])[self._which]
+        self._noise = np.array([double_below(noise / self._unit**2) for _, noise in moves])[self._which]
         blank = np.flatnonzero(np.array([each is None for each in factors])[self._which])
         steps = self.line.steps
         self.cuts = np.unique(np.concatenate([np.array(run.released.seen(steps), dtype=np.int64), blank[blank > 0]]))
@@ -111,7 +112,7 @@ class Costs:
         known = int(self._inside[-1]) if self._inside.size else 0
         early = np.where(self._epochs < known, np.minimum(places, known - 1), -1)
         before = self._shifts.spent(early) if known else 0.0
-        after = spent_in_set(*from_step(self._steps, places, known), double_above(self.run.projection))
+        after = spent_in_set(*from_step(self._steps, places, known), double_above(self.run.projection / self._unit))
         return min(plain, nextafter(before + after, inf))
 
 

@@ -102,7 +102,8 @@ class _Mixture:
         left = delta - float(self.certain)
 
         def excess(epsilon: float) -> float:
-            found = profile(self._costs, np.full(self._costs.shape, epsilon))
+            with np.errstate(all="ignore"):  # a cost may be next to nothing, or beyond all measure
+                found = profile(self._costs, np.full(self._costs.shape, epsilon))
             return float(self._weights @ found) - left
 
         return excess

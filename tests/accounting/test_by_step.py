@@ -338,6 +338,30 @@ class TestAnyRun:
         assert found.count("refused") < 40
         assert len(set(found)) > 3
 
+    @pytest.mark.parametrize("scheme", ["fixed", "shuffle", "reshuffle"])
+    def test_the_unit_of_gradients_plays_no_part(self, scheme):
+        usual, tiny, huge = (
+            epsilon(self.of_two_rates(max_grad_norm=clip), delta="1e-5", scheme=scheme) for clip in (1, "1e-300", "1e300")
+        )
+        assert tiny.epsilon == huge.epsilon == usual.epsilon
+        assert usual.hidden_state
+
+    @pytest.mark.filterwarnings("error")
+    @pytest.mark.parametrize("scheme", ["shuffle", "reshuffle"])
+    @pytest.mark.parametrize(
+        ("given", "at"),
+        [({"noise_multiplier": "1e-100"}, "1e-5"), ({}, "1e-300"), ({"released": average(4), "n": 103}, "1e-5")],
+    )
+    def test_never_above_a_fixed_order_however_extreme(self, scheme, given, at):
+        run = self.of_two_rates(leftover="dropped", **given)
+        found, most = (epsilon(run, delta=at, scheme=each).epsilon for each in (scheme, "fixed"))
+        assert 0 < found <= most
+
+    def of_two_rates(self, **given) -> TrainingRun:
+        facts = {"n": 100, "batch_size": 10, "noise_multiplier": 8, "max_grad_norm": 1, "weight_decay": "0.01"}
+        loss = logistic(feature_norm=1, bias=False)
+        return training_run(learning_rate=["0.5", "0.4"], per="epoch", loss=loss, **(facts | given))
+
     def test_where_batches_are_drawn_afresh(self):
         found = [self.attempt(seed, ("poisson", "without_replacement")) for seed in range(1000, 1002)]
         assert found
