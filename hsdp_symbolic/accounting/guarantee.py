@@ -398,5 +398,6 @@ def _about_batches(chosen: Bound, candidates: Candidates) -> Iterator[str]:
         yield f"b does not divide n, and an epoch is ⌊n/b⌋ = {run.batches()} steps"
     if scheme is Scheme.FULL_BATCH and "b" in setting and setting["b"] != setting["n"]:
         yield f"every step uses all n = {setting['n']} records; b = {setting['b']} plays no part"
-    if run.steps is not None and run.schedule is None and scheme is not Scheme.POISSON:
+    in_epochs = run.schedule is None and scheme not in (Scheme.POISSON, Scheme.FULL_BATCH)
+    if in_epochs and run.steps is not None and run.steps % run.batches():
         yield f"{run.steps} steps, which are no whole number of epochs"

@@ -22,6 +22,7 @@ from hsdp_symbolic.accounting import (
     epsilon,
     logistic,
     scalar,
+    scheduled_run,
     softmax,
     training_run,
     vouched,
@@ -241,6 +242,18 @@ class TestDescriptions:
         run = training_run(learning_rate=["0.5", "0.4"], batch_size=[100, 10], per="step", **self.FACTS)
         with pytest.raises(ArgumentError, match="batch_size = 10: a full batch holds all n = 100"):
             epsilon(run, delta="1e-5", scheme="full_batch")
+
+    @pytest.mark.parametrize("eta", [["0.1"] * 6, lambda t: "0.1"])
+    def test_steps_that_turn_out_alike_are_as_many_as_were_listed(self, eta):
+        """In the paper's letters an epoch of full batches is a single step."""
+        alike = scheduled_run(self.LETTERS, eta=eta, steps=6, per="step")
+        nearly = scheduled_run(self.LETTERS, eta=["0.1"] * 5 + ["0.100001"], per="step")
+        found, close = (epsilon(run, delta="1e-5", scheme="full_batch") for run in (alike, nearly))
+        assert found.epsilon == pytest.approx(close.epsilon, rel=1e-5)
+        whole = epsilon(self.LETTERS.replace(eta="0.1", K=1), delta="1e-5", scheme="fixed")
+        assert epsilon(alike, delta="1e-5", scheme="fixed").epsilon == pytest.approx(whole.epsilon, rel=1e-9)
+
+    LETTERS: ClassVar = Setting(n=6, b=1, S_g=1, lam=1, beta=2, sigma=1)
 
     def test_accumulated_gradients_are_one_batch(self):
         facts = {**self.FACTS, "learning_rate": "0.1", "epochs": 2}
