@@ -75,8 +75,10 @@ def compare(
     (1, 40)
     """
     told = as_run(run)
-    if isinstance(run, TrainingRun) and run.steps is not None:
-        raise ArgumentError("steps", run.steps, "not a whole number of epochs", "give epochs")
+    if told.schedule is not None:
+        raise ArgumentError("epochs", None, "the schedule says how long the run is", "compare runs without a schedule")
+    if told.steps is not None:
+        raise ArgumentError("steps", told.steps, "the length is given in steps", "give epochs")
     probability = admit_delta(delta)
     wanted = admit_orders(orders)
     goal = Goal("epsilon", probability)

@@ -118,3 +118,17 @@ def test_rates_and_steps():
     )
     assert row(found, "5 steps").guarantee.epsilon < row(found, "20 steps").guarantee.epsilon
     assert "n is not given" in row(found, "twice as large").why_not
+
+
+def test_where_steps_differ_batches_keep_their_size():
+    given = {name: value for name, value in OPTIONS.items() if name != "epochs"} | CONVEX | {"per": "epoch"}
+    for changing in ({"learning_rate": ["0.1", "0.05"]}, {"batch_size": [32, 64]}):
+        found = advise(training_run(**given | changing), delta=DELTA, scheme="fixed", effort="quick")
+        assert {each.kind for each in found.rows} >= {Kind.BATCHES, Kind.REGULARISER, Kind.CLIP_NORM}
+        assert {each.kind for each in found.refused} >= {Kind.BATCH_SIZE, Kind.EPOCHS}
+
+
+def test_a_second_regulariser_is_named():
+    within = training_run(**OPTIONS, **CONVEX, regulariser="inside")
+    found = row(advise(within, delta=DELTA, scheme="fixed", effort="quick"), "weight_decay = 2,").guarantee
+    assert any("another 2·θ is added after clipping" in each for each in found.assumed_by_you)
