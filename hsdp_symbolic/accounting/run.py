@@ -14,7 +14,7 @@ from ..statement import Statement
 from .counts import admit_count
 from .losses import DECLARED
 from .release import LAST, Release, admit_release
-from .schedule import Schedule
+from .schedule import Schedule, admit_batch_size
 from .update import Clipped, Footing, Unclipped, Update
 
 
@@ -88,6 +88,12 @@ class TrainingRun:
         for name in ("n", "S_g"):
             if name not in self.setting:
                 raise ArgumentError(name, None, "a schedule is given without it", f"give {name}")
+        for size in self.sizes:
+            admit_batch_size("b", size, int(self.setting["n"]))
+        for each in schedule.stretches:
+            if min(each.steps, each.eta, each.sigma2) <= 0:
+                problem = "without steps, or with no learning rate or noise above 0"
+                raise ArgumentError("schedule", each, problem, "leave it out, or give numbers > 0")
         for letter in ("eta", "sigma2", "K"):
             if letter in self.setting:
                 raise ArgumentError(letter, self.setting[letter], "the schedule says it", "leave it out")

@@ -30,6 +30,7 @@ from hsdp_symbolic.accounting import (
 from hsdp_symbolic.accounting.by_step import by_shifts
 from hsdp_symbolic.accounting.conversion import Goal
 from hsdp_symbolic.accounting.effort import NORMAL
+from hsdp_symbolic.accounting.schedule import Schedule, Stretch
 from hsdp_symbolic.accounting.timeline import steps_of
 from hsdp_symbolic.errors import ArgumentError, HsdpError
 from hsdp_symbolic.evaluate.enclosure import Enclosure
@@ -270,6 +271,8 @@ class TestDescriptions:
             ({"learning_rate": lambda t: 1 / t, "steps": 3, "batch_size": 10}, "fails at 0: ZeroDivisionError"),
             ({"learning_rate": lambda t: "x", "steps": 3, "batch_size": 10}, "not a number"),
             ({"learning_rate": ["0.1", -1], "per": "step", "batch_size": 10}, "must be positive"),
+            ({"learning_rate": {1: "0.1", 2: "0.2"}, "per": "epoch", "batch_size": 10}, "no list"),
+            ({"learning_rate": {"0.1", "0.2"}, "per": "epoch", "batch_size": 10}, "no list"),
             ({"learning_rate": "0.1", "per": "step", "batch_size": 10, "epochs": 1}, "nothing is given per step"),
             ({"learning_rate": "0.1", "batch_size": [10, 200], "per": "epoch"}, "exceed the dataset"),
             ({"learning_rate": "0.1", "batch_size": 10, "epochs": 1, "released": "some"}, "which iterates"),
@@ -281,6 +284,24 @@ class TestDescriptions:
     def test_what_is_refused(self, given, message):
         with pytest.raises(ArgumentError, match=message):
             training_run(**{**self.FACTS, **given})
+
+
+    @pytest.mark.parametrize(
+        ("step", "message"),
+        [
+            (Stretch(2, Fraction(1), Fraction(1), 7), "exceed the dataset"),
+            (Stretch(0, Fraction(1), Fraction(1), 2), "without steps"),
+            (Stretch(2, Fraction(-1), Fraction(1), 2), "without steps, or with no learning rate"),
+        ],
+    )
+    def test_schedules_that_are_none(self, step, message):
+        schedule = Schedule((Stretch(2, Fraction(1, 2), Fraction(1), 2), step))
+        with pytest.raises(ArgumentError, match=message):
+            TrainingRun(Setting(n=6, S_g=1), steps=schedule.steps, schedule=schedule)
+
+    def test_where_a_pass_ends_is_said(self):
+        run = training_run(learning_rate="0.1", batch_size=[30, 20], per="step", leftover="dropped", **self.FACTS)
+        assert any("a pass ends where" in each for each in epsilon(run, delta="1e-5", scheme="shuffle").assumptions)
 
 
 class TestAnyRun:
