@@ -285,7 +285,6 @@ class TestDescriptions:
         with pytest.raises(ArgumentError, match=message):
             training_run(**{**self.FACTS, **given})
 
-
     @pytest.mark.parametrize(
         ("step", "message"),
         [
@@ -375,7 +374,8 @@ class TestAnyRun:
     @pytest.mark.parametrize("scheme", ["fixed", "shuffle", "reshuffle"])
     def test_the_unit_of_gradients_plays_no_part(self, scheme):
         usual, tiny, huge = (
-            epsilon(self.of_two_rates(max_grad_norm=clip), delta="1e-5", scheme=scheme) for clip in (1, "1e-300", "1e300")
+            epsilon(self.of_two_rates(max_grad_norm=clip), delta="1e-5", scheme=scheme)
+            for clip in (1, "1e-300", "1e300")
         )
         assert tiny.epsilon == huge.epsilon == usual.epsilon
         assert usual.hidden_state

@@ -93,7 +93,11 @@ def test_softmax_and_what_is_vouched_for():
         ({"epochs": None, "steps": 30}, {"epsilon": 1}, "steps"),
         ({"learning_rate": 1}, {"epsilon": 1, "scheme": "poisson"}, "learning_rate"),
         ({"learning_rate": 1}, {"epsilon": 1, "scheme": "balls_in_bins"}, "learning_rate"),
-        ({"loss": softmax(classes=10, feature_norm=1), "weight_decay": 1}, {"epsilon": 1, "scheme": "poisson"}, "scheme"),
+        (
+            {"loss": softmax(classes=10, feature_norm=1), "weight_decay": 1},
+            {"epsilon": 1, "scheme": "poisson"},
+            "scheme",
+        ),
         ({"learning_rate": lambda t: "0.5" if t else "0.4"}, {"epsilon": 1, "scheme": "poisson"}, "schedule"),
         ({"released": [5]}, {"epsilon": 1}, "released"),
         ({"loss": vouched(lipschitz="0.99")}, {"epsilon": 1, "scheme": "full_batch"}, "batch_size"),
