@@ -228,6 +228,8 @@ def _same_noise(run: TrainingRun) -> str:
 
 def _resized(run: TrainingRun, size: int) -> TrainingRun:
     """Another batch size, and as many epochs; for clipped gradients, with the same noise multiplier."""
+    if run.schedule is not None:
+        raise ArgumentError("schedule", str(run.schedule), "steps differ, and so may their batches", "leave it")
     setting = run.setting
     old = setting["b"]
     if run.only_rate:
@@ -247,6 +249,8 @@ def _batch_size(factor: Fraction) -> Change:
         _require_like_steps(run, "batch_size")
         if scheme is Scheme.FULL_BATCH:
             raise ArgumentError("batch_size", int(run.setting["n"]), "a full batch has one size", "leave it")
+        if "b" not in run.setting:
+            raise ArgumentError("batch_size", None, "batches differ in size", "leave it")
         size = run.setting["b"] * factor
         if size.denominator != 1 or size > run.setting["n"]:
             raise ArgumentError("batch_size", str(size), f"no batch can hold {size} records", "leave it")
@@ -297,7 +301,7 @@ def _weight_decay(factor: Fraction) -> Change:
     words = f"a regulariser {'twice' if factor > 1 else 'half'} as strong, outside the clip"
 
     def made(run: TrainingRun, scheme: Scheme) -> Changed:
-        setting = run.setting
+        setting = run.typical
         if isinstance(run.update, Clipped):
             raise ArgumentError("weight_decay", None, run.footing().lacks, "say which loss is clipped")
         if "lam" in setting:
@@ -312,7 +316,7 @@ def _weight_decay(factor: Fraction) -> Change:
         name = "lam" if isinstance(run.update, Unclipped) else "weight_decay"
         if isinstance(run.update, Unclipped) and "beta" in setting and decay > setting["beta"]:
             raise ArgumentError("lam", float(decay), "a loss is at least as smooth as it is convex", "leave it")
-        changed = replace(run, setting=setting.replace(lam=decay))
+        changed = replace(run, setting=run.setting.replace(lam=decay))
         return Changed(changed, scheme, f"{name} = {float(decay):g}{_outside(run)}")
 
     return Change(Kind.REGULARISER, made, words)

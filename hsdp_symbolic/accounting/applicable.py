@@ -164,8 +164,10 @@ def _in_stretches(into: Candidates, refuse: Refuse | None, effort: Effort) -> No
 
 def _check_full_batch(run: TrainingRun, scheme: Scheme) -> None:
     """Refuse b < n: σ² and the epochs of a clipped run are for batches of b, and ε would come out far too small."""
-    if scheme is Scheme.FULL_BATCH and not isinstance(run.update, Unclipped) and run.typical["b"] != run.setting["n"]:
-        size, records = int(run.typical["b"]), run.setting["n"]
+    if scheme is not Scheme.FULL_BATCH or isinstance(run.update, Unclipped):
+        return
+    records = int(run.setting["n"])
+    for size in run.sizes - {records}:
         raise ArgumentError("batch_size", size, f"a full batch holds all n = {records} records", "give batch_size = n")
 
 

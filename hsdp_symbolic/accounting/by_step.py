@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..arithmetic.doubles import double_below
-from ..errors import ArgumentError
+from ..errors import ArgumentError, HsdpError
 from ..evaluate.enclosure import Enclosure, enclose
 from ..functions.mixture_profile import mixture_delta, mixture_epsilon
 from ..meaning import Neighbouring, Scheme
@@ -42,6 +42,8 @@ STRETCHES = "stretches"
 ATOL = Fraction(1, 2**120)
 CLOSE = 1 - Fraction(1, 2**30)
 """An ε is compared with one so much smaller, to tell how close it is."""
+LARGEST_MEAN = 10**100
+"""Where μ² of the worst rank is above this, no mean over ranks is looked for."""
 MOST_PARTS = 48
 """Stretches of steps drawn afresh that are told apart."""
 _TITLES = {
@@ -84,8 +86,15 @@ class ByShifts(GaussianBound):
         settled = _settled(goal, any(each.square for each in self.costs))
         if settled is not None:
             return settled
-        if len(self.costs) == 1:
-            return Best(goal.of_gaussian(self.cost()), None)
+        if len(self.costs) > 1 and self.cost().hi <= LARGEST_MEAN:
+            try:
+                return self._mean(goal)
+            except HsdpError:  # δ may be too small for a mean
+                pass
+        return Best(goal.of_gaussian(self.cost()), None)
+
+    def _mean(self, goal: Goal) -> Best:
+        """The same for the mean over ranks."""
         shares, squares = [each.share for each in self.costs], np.array([each.square for each in self.costs])
         if goal.seeks == "delta":
             most = Fraction(mixture_delta(shares, squares, goal.given))

@@ -7,7 +7,7 @@ so far out that products might leave the doubles is computed exactly, one by one
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import inf
@@ -21,6 +21,8 @@ from ..setting.arrays import Array
 from .run import TrainingRun
 from .timeline import Kind, Timeline, timeline
 
+MOST_EXACT = 1000
+"""Kinds of steps that are looked at exactly."""
 _LEAST, _MOST = 2.0**-120, 2.0**120
 """Products of a few numbers between these are normal doubles."""
 
@@ -56,10 +58,16 @@ class Columns:
     line: Timeline
     sensitivity: Fraction
     """S_g."""
+    unit: Fraction | None = None
+    """That of lengths, if they are to be looked at one by one."""
 
     @classmethod
     def of(cls, run: TrainingRun, scheme: Scheme) -> Columns:
-        return cls(timeline(run, scheme), run.setting["S_g"])
+        """In a unit of the run's own, unless its steps are of too many kinds, none of them extreme."""
+        found = cls(timeline(run, scheme), run.setting["S_g"])
+        if len(found.kinds) > MOST_EXACT and not found._outside.size:
+            return found
+        return replace(found, unit=max(map(found.jump_of, found.kinds)) or Fraction(1))
 
     @property
     def kinds(self) -> Sequence[Kind]:
@@ -90,22 +98,31 @@ class Columns:
         good = whole & (least > _LEAST) & (most < _MOST) & (_LEAST < self.sensitivity < _MOST)
         return np.flatnonzero(~good)
 
+    def jump_of(self, kind: Kind) -> Fraction:
+        """η·S_g/divisor: how far a step can move two runs apart."""
+        return kind.eta * self.sensitivity / kind.divisor
+
     def jump(self) -> Array:
-        """Never below η·S_g/divisor: how far a step can move two runs apart."""
+        """Never below that, for every kind."""
         found = up(up(up(self.eta) * double_above(self.sensitivity)) / self._divisor)
-        for place in self._outside.tolist():
-            kind = self.kinds[place]
-            found[place] = double_above(kind.eta * self.sensitivity / kind.divisor)
+        for place in self._one_by_one:
+            found[place] = double_above(self.jump_of(self.kinds[place]) / (self.unit or 1))
         return found
 
     def noise(self) -> Array:
         """Never above 2ησ²·(b/divisor)²: the variance of its noise."""
         ratio = down(self._size / self._divisor)
         found = down(down(2 * down(self.eta) * down(self._sigma2)) * down(ratio * ratio))
-        for place in self._outside.tolist():
-            kind = self.kinds[place]
-            found[place] = double_below(2 * kind.eta * kind.sigma2 * Fraction(kind.b, kind.divisor) ** 2)
+        for place in self._one_by_one:
+            found[place] = double_below(self._noise_of(self.kinds[place]) / (self.unit or 1) ** 2)
         return found
+
+    @property
+    def _one_by_one(self) -> Sequence[int]:
+        return self._outside.tolist() if self.unit is None else range(len(self.kinds))
+
+    def _noise_of(self, kind: Kind) -> Fraction:
+        return 2 * kind.eta * kind.sigma2 * Fraction(kind.b, kind.divisor) ** 2
 
     def contraction(self, lam: Fraction) -> Array:
         """Never below 1 − ηλ, where that is not negative."""

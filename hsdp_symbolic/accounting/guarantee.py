@@ -22,7 +22,7 @@ from .candidates import covering, lacking
 from .conversion import Form, Goal, admit_delta, admit_epsilon, check_form
 from .effort import Effort, TooMuchWork, admit_effort, on_losses, rank, takes_long
 from .orders import Loses, admit_orders, best, minimum
-from .run import TrainingRun
+from .run import Leftover, TrainingRun
 from .update import Unclipped
 
 if TYPE_CHECKING:
@@ -405,6 +405,8 @@ def _about_batches(chosen: Bound, candidates: Candidates) -> Iterator[str]:
     scheme, run, setting = candidates.scheme, candidates.covered.run, candidates.covered.run.setting
     if scheme.goes_through_epochs and (chosen.hidden_state or run.schedule is not None):
         yield "every pass through the records is finished before the next begins"
+        if run.leftover is Leftover.DROPPED and len(run.sizes) > 1:
+            yield "a pass ends where fewer records are left than the batch before it, or the next one, holds"
     elif scheme.goes_through_epochs:
         passes = setting["K"] if run.steps is None else -(-run.steps // run.batches())
         yield f"no more than {passes} passes through the records are begun"
@@ -422,5 +424,6 @@ def _about_batches(chosen: Bound, candidates: Candidates) -> Iterator[str]:
         yield f"b does not divide n, and an epoch is ⌊n/b⌋ = {run.batches()} steps"
     if scheme is Scheme.FULL_BATCH and "b" in setting and setting["b"] != setting["n"]:
         yield f"every step uses all n = {setting['n']} records; b = {setting['b']} plays no part"
-    if run.steps is not None and run.schedule is None and scheme is not Scheme.POISSON:
+    in_epochs = run.schedule is None and scheme not in (Scheme.POISSON, Scheme.FULL_BATCH)
+    if in_epochs and run.steps is not None and run.steps % run.batches():
         yield f"{run.steps} steps, which are no whole number of epochs"

@@ -204,9 +204,12 @@ class RegularisedInside:
         def constants(at: Setting) -> Constants:
             yield from of_clipped(at, smooth, OF_CONVEX if self.loss.is_convex else OF_SMOOTH)
 
-        part = f"({self.strength}/2)·‖θ‖² is part of every record's loss, and clipped with it; nothing else is added"
+        decay = decay_of(setting)
+        else_ = f"another {decay}·θ is added after clipping" if decay else "nothing else is added"
+        part = f"({self.strength}/2)·‖θ‖² is part of every record's loss, and clipped with it; {else_}"
         told = (self.loss.told(), CLIPPED_ONE_BY_ONE, part, PLAIN_STEPS)
-        found = by_constant(setting, constants, INSIDE, f"{INSIDE}, so that nothing contracts", told)
+        problem = INSIDE if decay else f"{INSIDE}, so that nothing contracts"
+        found = by_constant(setting, constants, INSIDE, problem, told)
         return replace(found, helps="let the optimiser add it after clipping: regulariser='outside'")
 
 

@@ -14,7 +14,7 @@ from ..statement import Statement
 from .counts import admit_count
 from .losses import DECLARED
 from .release import LAST, Release, admit_release
-from .schedule import Schedule
+from .schedule import Schedule, admit_batch_size
 from .update import Clipped, Footing, Unclipped, Update
 
 
@@ -88,6 +88,12 @@ class TrainingRun:
         for name in ("n", "S_g"):
             if name not in self.setting:
                 raise ArgumentError(name, None, "a schedule is given without it", f"give {name}")
+        for size in self.sizes:
+            admit_batch_size("b", size, int(self.setting["n"]))
+        for each in schedule.stretches:
+            if min(each.steps, each.eta, each.sigma2) <= 0:
+                problem = "without steps, or with no learning rate or noise above 0"
+                raise ArgumentError("schedule", each, problem, "leave it out, or give numbers > 0")
         for letter in ("eta", "sigma2", "K"):
             if letter in self.setting:
                 raise ArgumentError(letter, self.setting[letter], "the schedule says it", "leave it out")
@@ -101,15 +107,19 @@ class TrainingRun:
     @property
     def load(self) -> Fraction:
         """The largest batch divided by what its sum of gradients is divided by, and at least 1."""
-        sizes = [self.setting["b"]] if "b" in self.setting else []
-        if self.schedule is not None:
-            sizes = [Fraction(self.schedule.largest_batch)]
-        if not isinstance(self.divisor, int) or not sizes:
+        if not isinstance(self.divisor, int) or not self.sizes:
             return Fraction(1)
-        size = max(sizes)
+        size = Fraction(max(self.sizes))
         if self.only_rate:  # b/n is all that b and n say
             size = size / self.setting["n"] * self.records if self.records is not None else Fraction(1)
         return max(Fraction(1), size / self.divisor)
+
+    @property
+    def sizes(self) -> frozenset[int]:
+        """How large batches are, as far as that is said."""
+        if self.schedule is not None:
+            return frozenset(each.b for each in self.schedule.stretches)
+        return frozenset({int(self.setting["b"])} if "b" in self.setting else ())
 
     def footing(self) -> Footing:
         """What is known of the update; where steps differ, of that with the largest learning rate."""

@@ -6,7 +6,7 @@ cheap as a dozen steps. All numbers are exact.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
@@ -78,10 +78,6 @@ class Schedule:
         """The first with the largest learning rate."""
         return max(self.stretches, key=lambda each: each.eta)
 
-    @cached_property
-    def largest_batch(self) -> int:
-        return max(each.b for each in self.stretches)
-
     def first(self, steps: int) -> Schedule:
         """The first so many steps."""
         found, left = [], steps
@@ -141,6 +137,8 @@ def as_lists(planned: Mapping[str, object]) -> dict[str, Values]:
     found: dict[str, Values] = {}
     for name, value in planned.items():
         if not callable(value):
+            if isinstance(value, (Mapping, Set)):
+                raise ArgumentError(name, value, f"a {type(value).__name__} is no list of values in order", _HOW)
             assert isinstance(value, Iterable)
             value = list(value)
             if not value:

@@ -26,7 +26,7 @@ from ..functions.scheduled_shifts import Schedule as ShiftsOfSteps
 from ..functions.scheduled_shifts import Steps
 from ..meaning import Scheme
 from ..setting.arrays import Array
-from .columns import Columns
+from .columns import MOST_EXACT, Columns
 from .run import TrainingRun
 from .step_constants import Constants
 
@@ -57,6 +57,7 @@ class Costs:
         known = np.isfinite(self.constants.factor)
         self._factor = np.where(known, self.constants.factor, 1.0)[which]
         self._jump, self._noise = columns.jump()[which], columns.noise()[which]
+        self._unit = columns.unit or Fraction(1)
         blank = np.flatnonzero(~known[which])
         steps = self.line.steps
         self.cuts = np.unique(np.concatenate([np.array(run.released.seen(steps), dtype=np.int64), blank[blank > 0]]))
@@ -132,7 +133,7 @@ class Costs:
         known = int(self._inside[-1]) if self._inside.size else 0
         early = np.where(self._epochs < known, np.minimum(places, known - 1), -1)
         before = self._shifts.spent(early) if known else 0.0
-        after = spent_in_set(*from_step(self._steps, places, known), double_above(self.run.projection))
+        after = spent_in_set(*from_step(self._steps, places, known), double_above(self.run.projection / self._unit))
         return min(plain, nextafter(before + after, inf))
 
 
@@ -144,10 +145,6 @@ def _some(values: Array, most: int) -> Array:
     even = np.linspace(0, len(values) - 1, half).round().astype(np.int64)
     late = len(values) - 1 - np.round(np.geomspace(1, len(values), half) - 1).astype(np.int64)
     return values[np.union1d(even, late[late >= 0])]
-
-
-MOST_EXACT = 1000
-"""Kinds of steps whose costs are added up exactly."""
 
 
 def square_at_once(columns: Columns) -> Enclosure:

@@ -34,6 +34,11 @@ class Constant:
     reason: str
     footing: Footing
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is 1 − ηλ for a smooth convex loss, λ being that of its regulariser."""
+        return Asks.CONVEX in self.footing.provides and self.value == _contraction(self.footing)
+
 
 @dataclass(frozen=True)
 class Constants:
@@ -106,12 +111,12 @@ class _Constants:
     def _longest(self) -> int | None:
         """A kind with the largest learning rate at which the constant is 1 − ηλ, if there is one."""
         order = self._places[np.argsort(self._columns.eta[self._places], kind="stable")].tolist()
-        if _is_plain(self.at(order[-1])):
+        if self.at(order[-1]).is_plain:
             return int(order[-1])
         good, bad = -1, len(order) - 1
         while bad - good > 1:
             middle = (good + bad) // 2
-            good, bad = (middle, bad) if _is_plain(self.at(order[middle])) else (good, middle)
+            good, bad = (middle, bad) if self.at(order[middle]).is_plain else (good, middle)
         return None if good < 0 else int(order[good])
 
     def _one_by_one(self, into: Array, which: Array) -> None:
@@ -132,11 +137,6 @@ class _Constants:
         ticker.clear()
 
 
-def _is_plain(constant: Constant) -> bool:
-    """Whether it is 1 − ηλ for a smooth convex loss, λ being that of its regulariser."""
-    return constant.value is not None and Asks.CONVEX in constant.footing.provides
-
-
 def _constant(run: TrainingRun, load: Fraction, kind: Kind) -> Constant:
     """The constant of one kind of step."""
     setting = run.setting.replace(b=kind.b if run.setting["n"] >= kind.b else None, eta=kind.eta)
@@ -152,8 +152,10 @@ def _constant(run: TrainingRun, load: Fraction, kind: Kind) -> Constant:
     return Constant(None, reason or "nothing is known of the update", footing)
 
 
-def _contraction(footing: Footing) -> Fraction:
-    return 1 - footing.setting["eta"] * footing.setting["lam"]
+def _contraction(footing: Footing, rate: Fraction | None = None) -> Fraction:
+    """1 − ηλ, at the rate of the footing or another."""
+    setting = footing.setting.values()
+    return 1 - (setting["eta"] if rate is None else rate) * setting.get("lam", Fraction(0))
 
 
 def _nothing(footing: Footing) -> Fraction:

@@ -157,6 +157,20 @@ def _problem(given: TrainingRun, scheme: Scheme, delta: Fraction) -> _Problem:
         raise ArgumentError(
             "divisor", run.divisor, "leaving a record out would change the noise", "divide by a fixed number"
         )
+    if run.schedule is not None:
+        raise ArgumentError(
+            "schedule",
+            str(run.schedule),
+            "steps of training differ, and what they leave behind is known for like steps",
+            "describe a run whose learning rate, noise and batch size do not change",
+        )
+    if run.released != LAST:
+        raise ArgumentError(
+            "released",
+            str(run.released),
+            "what training has released, no further step takes back",
+            "leave it out if only the model after the further steps is released; else use epsilon",
+        )
     if scheme is Scheme.FULL_BATCH and run.setting["b"] != run.setting["n"]:
         raise ArgumentError(
             "batch_size", int(run.setting["b"]), "a full batch holds all records", "give batch_size = n"
@@ -183,18 +197,18 @@ def _known(covered: Covered, scheme: Scheme) -> Asks:
     else:
         why = footing.lacks or "updates are not known to bring runs together, nor to keep them as close as they are"
         raise ArgumentError("loss", None, f"a record may stay in the model: {why}", footing.helps or WHAT_HELPS)
-    if scheme is Scheme.POISSON:
-        _check_large_batches(covered, found)
+    if scheme in (Scheme.POISSON, Scheme.BALLS_IN_BINS):
+        _check_large_batches(covered, found, scheme)
     return found
 
 
-def _check_large_batches(covered: Covered, known: Asks) -> None:
-    """Refuse Poisson batches that may be so large that the update is no longer known to contract."""
+def _check_large_batches(covered: Covered, known: Asks, scheme: Scheme) -> None:
+    """Refuse batches whose size is left to chance, and may be so large that the update is not known to contract."""
     setting, provides = covered.footing.setting, covered.footing.provides
     if Asks.SIZED_CONTRACTION not in provides:
         raise ArgumentError(
             "scheme",
-            "poisson",
+            scheme.value,
             "what is known of the update is known for batches of one size",
             "use batches of a fixed size",
         )
@@ -204,7 +218,7 @@ def _check_large_batches(covered: Covered, known: Asks) -> None:
         raise ArgumentError(
             "learning_rate",
             float(setting["eta"]),
-            "a Poisson batch may hold all records, and an update by them all is not known to contract",
+            "a batch may hold all records, and an update by them all is not known to contract",
             f"use a learning rate of at most {float(steepest):.3g}, or batches of a fixed size",
         )
 

@@ -105,7 +105,8 @@ class _Mixture:
         weights, costs = self._weights[told], self._costs[told]
 
         def excess(epsilon: float) -> float:
-            found = profile(costs, np.full(costs.shape, epsilon))
+            with np.errstate(all="ignore"):  # a cost may be beyond all measure
+                found = profile(costs, np.full(costs.shape, epsilon))
             return float(weights @ found) - left
 
         return excess

@@ -131,3 +131,9 @@ def test_of_a_schedule_what_it_is_made_for_is_left(sizes, decay):
     left = {each.kind for each in found.refused if "the schedule says how long training is" in each.why_not}
     assert left == {Kind.EPOCHS, Kind.BATCH_SIZE}
     assert {Kind.CLIP_NORM, Kind.BATCHES} <= {each.kind for each in found.rows}
+
+
+def test_a_second_regulariser_is_named():
+    within = training_run(**OPTIONS, **CONVEX, regulariser="inside")
+    found = row(advise(within, delta=DELTA, scheme="fixed", effort="quick"), "weight_decay = 2,").guarantee
+    assert any("another 2·θ is added after clipping" in each for each in found.assumed_by_you)

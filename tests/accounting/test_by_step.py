@@ -25,6 +25,7 @@ from hsdp_symbolic.accounting import (
     huber,
     logistic,
     scalar,
+    scheduled_run,
     smooth,
     smoothed_hinge,
     softmax,
@@ -36,6 +37,7 @@ from hsdp_symbolic.accounting.by_step import by_shifts
 from hsdp_symbolic.accounting.columns import Columns
 from hsdp_symbolic.accounting.conversion import Goal
 from hsdp_symbolic.accounting.effort import NORMAL
+from hsdp_symbolic.accounting.schedule import Schedule, Stretch
 from hsdp_symbolic.accounting.step_constants import Constants
 from hsdp_symbolic.accounting.timeline import timeline
 from hsdp_symbolic.accounting.update import Clipped
@@ -301,6 +303,24 @@ class TestDescriptions:
         assert [each.steps for each in run.schedule.stretches] == [10, 4]
         assert epsilon(run, delta="1e-5", scheme="fixed").epsilon < 10
 
+    def test_full_batches_that_do_not_hold_all_records_are_refused(self):
+        """Its noise is scaled for batches of 10: beside full batches the run would seem far more private than it is."""
+        run = training_run(learning_rate=["0.5", "0.4"], batch_size=[100, 10], per="step", **self.FACTS)
+        with pytest.raises(ArgumentError, match="batch_size = 10: a full batch holds all n = 100"):
+            epsilon(run, delta="1e-5", scheme="full_batch")
+
+    @pytest.mark.parametrize("eta", [["0.1"] * 6, lambda t: "0.1"])
+    def test_steps_that_turn_out_alike_are_as_many_as_were_listed(self, eta):
+        """In the paper's letters an epoch of full batches is a single step."""
+        alike = scheduled_run(self.LETTERS, eta=eta, steps=6, per="step")
+        nearly = scheduled_run(self.LETTERS, eta=["0.1"] * 5 + ["0.100001"], per="step")
+        found, close = (epsilon(run, delta="1e-5", scheme="full_batch") for run in (alike, nearly))
+        assert found.epsilon == pytest.approx(close.epsilon, rel=1e-5)
+        whole = epsilon(self.LETTERS.replace(eta="0.1", K=1), delta="1e-5", scheme="fixed")
+        assert epsilon(alike, delta="1e-5", scheme="fixed").epsilon == pytest.approx(whole.epsilon, rel=1e-9)
+
+    LETTERS: ClassVar = Setting(n=6, b=1, S_g=1, lam=1, beta=2, sigma=1)
+
     def test_accumulated_gradients_are_one_batch(self):
         facts = {**self.FACTS, "learning_rate": "0.1", "epochs": 2}
         assert training_run(batch_size=5, accumulate=2, **facts) == training_run(batch_size=10, **facts)
@@ -316,6 +336,8 @@ class TestDescriptions:
             ({"learning_rate": lambda t: 1 / t, "steps": 3, "batch_size": 10}, "fails at 0: ZeroDivisionError"),
             ({"learning_rate": lambda t: "x", "steps": 3, "batch_size": 10}, "not a number"),
             ({"learning_rate": ["0.1", -1], "per": "step", "batch_size": 10}, "must be positive"),
+            ({"learning_rate": {1: "0.1", 2: "0.2"}, "per": "epoch", "batch_size": 10}, "no list"),
+            ({"learning_rate": {"0.1", "0.2"}, "per": "epoch", "batch_size": 10}, "no list"),
             ({"learning_rate": "0.1", "per": "step", "batch_size": 10, "epochs": 1}, "nothing is given per step"),
             ({"learning_rate": "0.1", "batch_size": [10, 200], "per": "epoch"}, "exceed the dataset"),
             ({"learning_rate": "0.1", "batch_size": 10, "epochs": 1, "released": "some"}, "which iterates"),
@@ -328,6 +350,23 @@ class TestDescriptions:
     def test_what_is_refused(self, given, message):
         with pytest.raises(ArgumentError, match=message):
             training_run(**{**self.FACTS, **given})
+
+    @pytest.mark.parametrize(
+        ("step", "message"),
+        [
+            (Stretch(2, Fraction(1), Fraction(1), 7), "exceed the dataset"),
+            (Stretch(0, Fraction(1), Fraction(1), 2), "without steps"),
+            (Stretch(2, Fraction(-1), Fraction(1), 2), "without steps, or with no learning rate"),
+        ],
+    )
+    def test_schedules_that_are_none(self, step, message):
+        schedule = Schedule((Stretch(2, Fraction(1, 2), Fraction(1), 2), step))
+        with pytest.raises(ArgumentError, match=message):
+            TrainingRun(Setting(n=6, S_g=1), steps=schedule.steps, schedule=schedule)
+
+    def test_where_a_pass_ends_is_said(self):
+        run = training_run(learning_rate="0.1", batch_size=[30, 20], per="step", leftover="dropped", **self.FACTS)
+        assert any("a pass ends where" in each for each in epsilon(run, delta="1e-5", scheme="shuffle").assumptions)
 
 
 class TestAnyRun:
@@ -444,6 +483,31 @@ class TestAnyRun:
         found = [self.attempt(seed, KNOWN) for seed in range(60)]
         assert found.count("refused") < 45
         assert len(set(found)) > 3
+
+    @pytest.mark.parametrize("scheme", ["fixed", "shuffle", "reshuffle"])
+    def test_the_unit_of_gradients_plays_no_part(self, scheme):
+        usual, tiny, huge = (
+            epsilon(self.of_two_rates(max_grad_norm=clip), delta="1e-5", scheme=scheme)
+            for clip in (1, "1e-300", "1e300")
+        )
+        assert tiny.epsilon == huge.epsilon == usual.epsilon
+        assert usual.hidden_state
+
+    @pytest.mark.filterwarnings("error")
+    @pytest.mark.parametrize("scheme", ["shuffle", "reshuffle"])
+    @pytest.mark.parametrize(
+        ("given", "at"),
+        [({"noise_multiplier": "1e-100"}, "1e-5"), ({}, "1e-300"), ({"released": average(4), "n": 103}, "1e-5")],
+    )
+    def test_never_above_a_fixed_order_however_extreme(self, scheme, given, at):
+        run = self.of_two_rates(leftover="dropped", **given)
+        found, most = (epsilon(run, delta=at, scheme=each).epsilon for each in (scheme, "fixed"))
+        assert 0 < found <= most
+
+    def of_two_rates(self, **given) -> TrainingRun:
+        facts = {"n": 100, "batch_size": 10, "noise_multiplier": 8, "max_grad_norm": 1, "weight_decay": "0.01"}
+        loss = logistic(feature_norm=1, bias=False)
+        return training_run(learning_rate=["0.5", "0.4"], per="epoch", loss=loss, **(facts | given))
 
     def test_where_batches_are_drawn_afresh(self):
         found = [self.attempt(seed, ("poisson", "without_replacement", "balls_in_bins")) for seed in range(1000, 1006)]

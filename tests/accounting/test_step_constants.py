@@ -3,14 +3,29 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import isinf
+from math import exp, isinf
+from statistics import NormalDist
 
 import numpy as np
 import pytest
 
-from hsdp_symbolic.accounting import convex, epsilon, huber, logistic, smooth, softmax, squared, training_run, vouched
+from hsdp_symbolic import Setting
+from hsdp_symbolic.accounting import (
+    convex,
+    delta,
+    epsilon,
+    huber,
+    logistic,
+    scheduled_run,
+    smooth,
+    softmax,
+    squared,
+    training_run,
+    vouched,
+)
 from hsdp_symbolic.accounting.columns import Columns
 from hsdp_symbolic.accounting.scheduled import Costs
+from hsdp_symbolic.accounting.step_constants import Constants
 from hsdp_symbolic.accounting.timeline import Kind, Timeline
 from hsdp_symbolic.errors import ArgumentError
 from hsdp_symbolic.meaning import Asks, Scheme
@@ -64,6 +79,38 @@ def test_a_long_step_in_a_schedule_does_not_contract():
     long = epsilon(described(learning_rate="8", epochs=2, **told), delta="1e-5", scheme="fixed")
     assert alone("8", **told) > 1
     assert mixed.epsilon > long.epsilon * 0.9  # the short steps hide hardly anything of what the long ones do
+
+
+PAPER = {
+    "too long to contract": ({"lam": 1, "beta": 4}, {"0.45": 1, "0.3": Fraction(7, 10)}),
+    "longer than 1/λ": ({"lam": 1, "beta": 1}, {"1.9": 1, "0.3": Fraction(7, 10)}),
+    "expanding": ({"lipschitz": 3}, {"0.9": 3, "0.3": 3}),
+    "expanding if long": ({"lam": 1, "beta": 4, "lipschitz": 5}, {"0.9": 5, "0.3": Fraction(7, 10)}),
+    "convex": ({"beta": 4}, {"0.4": 1, "0.3": 1}),
+}
+
+
+@pytest.mark.parametrize(("letters", "rates"), PAPER.values(), ids=PAPER)
+def test_in_the_letters_of_the_paper(letters, rates):
+    run = scheduled_run(Setting(n=10, b=2, K=2, sigma=1, S_g=1, **letters), eta=list(rates), per="epoch")
+    columns = Columns.of(run, Scheme.FIXED)
+    found = dict(zip((str(float(kind.eta)) for kind in columns.kinds), Constants.of(run, columns).factor, strict=True))
+    assert found == pytest.approx({rate: float(constant) for rate, constant in rates.items()})
+
+
+def test_an_expanding_schedule_costs_no_less_than_a_law_that_expands():
+    """x ↦ 3x, and a record in the first of five batches: it grows faster than the louder noise after it."""
+    setting = Setting(n=10, b=2, K=1, S_g=1, lipschitz=3)
+    run = scheduled_run(setting, eta=["0.9", "0.8", "0.7", "0.6", "0.5"], sigma=[1, 3, 3, 3, 3], per="step")
+    steps = run.schedule.stretches
+    noise = sum(2 * step.eta * step.sigma2 * 9 ** (4 - place) for place, step in enumerate(steps))
+    mu = float(steps[0].eta / 2 * 3**4) / float(noise) ** 0.5
+    assert delta(run, epsilon="0.5", scheme="fixed").delta >= delta_of_gaussian(mu, 0.5)
+
+
+def delta_of_gaussian(mu, epsilon):
+    law = NormalDist()
+    return law.cdf(-epsilon / mu + mu / 2) - exp(epsilon) * law.cdf(-epsilon / mu - mu / 2)
 
 
 def test_batches_of_no_known_size_have_no_schedule():
