@@ -91,7 +91,7 @@ class TrainingRun:
         for size in self.sizes:
             admit_batch_size("b", size, int(self.setting["n"]))
         for each in schedule.stretches:
-            if min(each.steps, each.eta, each.sigma2) <= 0:
+            if each.steps < 1 or each.eta <= 0 or each.sigma2 <= 0:
                 problem = "without steps, or with no learning rate or noise above 0"
                 raise ArgumentError("schedule", each, problem, "leave it out, or give numbers > 0")
         for letter in ("eta", "sigma2", "K"):
