@@ -62,6 +62,7 @@ PLACES: dict[str, tuple[Scheme, str]] = {
     "profile:shuffle": (Scheme.SHUFFLE, "sharper.profiles:shuffled"),
     "profile:shuffle:expanding": (Scheme.SHUFFLE, "sharper.expanding:shuffled"),
     "profile:reshuffle": (Scheme.RESHUFFLE, "sharper.reshuffled:reshuffle"),
+    "profile:reshuffle:expanding": (Scheme.RESHUFFLE, "sharper.expanding_profile:reshuffle"),
     "profile:without_replacement": (Scheme.WITHOUT_REPLACEMENT, "sharper.secret:without_replacement"),
     "secret:without_replacement": (Scheme.WITHOUT_REPLACEMENT, "sharper.secret:without_replacement_divergence"),
     "profile:poisson": (Scheme.POISSON, "sharper.secret:poisson"),

@@ -98,6 +98,7 @@ LEMMAS = (
     Lemma("gdp:expanding", "sharper.expanding:without_expansion", "`gdp:convex` is its case c = 1"),
     Lemma("gdp:expanding", "sharper.gaps:any_hit", _ANY_PATTERN),
     Lemma("gdp:expanding", "sharper.gaps:any_miss", _ANY_PATTERN),
+    Lemma("profile:reshuffle:expanding", "sharper.expanding_profile:at_most_composition", _NEVER_COMPOSITION),
     Lemma("expanding:reshuffle", "sharper.expanding_reshuffled:at_most_composition", _NEVER_COMPOSITION),
     Lemma("shift:pattern", "sharper.minorant:any_shifts", "`convex_minorant`: any path below the points gives a bound"),
     Lemma("shift:pattern", "sharper.minorant:best_shifts", _MINORANT),
