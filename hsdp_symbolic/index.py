@@ -78,6 +78,7 @@ PLACES: dict[str, tuple[Scheme, str]] = {
     "unlearn:zero_out": (Scheme.NONE, "sharper.unlearning:zero_out"),
     "unlearn:convex": (Scheme.NONE, "sharper.unlearning:convex"),
     "unlearn:every_step": (Scheme.NONE, "sharper.unlearning:every_step"),
+    "unlearn:expanding": (Scheme.NONE, "sharper.forgetting_expanding:expanding"),
     "exact:fixed_order": (Scheme.FIXED, "paper.quadratic:fixed_order"),
     "exact:full_batch": (Scheme.FULL_BATCH, "paper.quadratic:full_batch"),
     "gdp:exact:fixed_order": (Scheme.FIXED, "paper.quadratic:fixed_order_gaussian"),

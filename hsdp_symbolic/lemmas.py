@@ -100,6 +100,10 @@ LEMMAS = (
     Lemma("gdp:expanding", "sharper.gaps:any_miss", _ANY_PATTERN),
     Lemma("profile:reshuffle:expanding", "sharper.expanding_profile:at_most_composition", _NEVER_COMPOSITION),
     Lemma("expanding:reshuffle", "sharper.expanding_reshuffled:at_most_composition", _NEVER_COMPOSITION),
+    Lemma("unlearn:expanding", "sharper.forgetting_expanding:at_most_composition", _NEVER_COMPOSITION),
+    Lemma(
+        "unlearn:expanding", "sharper.forgetting_expanding:by_shifts", "how `hsdp unlearn` uses the noise of training"
+    ),
     Lemma("shift:pattern", "sharper.minorant:any_shifts", "`convex_minorant`: any path below the points gives a bound"),
     Lemma("shift:pattern", "sharper.minorant:best_shifts", _MINORANT),
     Lemma("shift:pattern", "sharper.minorant:least_shifts", _MINORANT),

@@ -46,7 +46,6 @@ from ..symbols import (
     whole,
 )
 from .expanding_reshuffled import PLANS, drawn, given_places, spent_at_most
-from .gaps import squares
 from .pattern import WHERE
 from .profiles import one_more_term
 from .reshuffled import RESHUFFLED
