@@ -65,6 +65,7 @@ _PLANS = "`scheduled_shifts.spent`: what shifts of a plan spend"
 _NEVER_ABOVE = "the statement says that it is never above the paper's"
 _NEVER_COMPOSITION = "the statement says that it is never more than composition"
 _ANY_PATTERN = "Σ u(gap) is a bound for any pattern of hits, whatever the Lipschitz constant"
+_FORGETTING = "`accounting.forgetting`: shifts over training and the further steps"
 
 LEMMAS = (
     Lemma("thm:shuffle", "paper.shuffle:falls_with_steps", _LARGEST),

@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
+from itertools import pairwise
 from math import ceil, frexp, ldexp, log
 
 import numpy as np
@@ -213,7 +214,7 @@ def _move(row: Array, begin: int, steps: _Steps, place: int, chances: Array, aft
     strides = steps.strides[place]
     ends = [0, *(np.flatnonzero(np.diff(strides)) + 1).tolist(), len(strides)]
     lost = 0.0
-    for first, beyond in zip(ends[:-1], ends[1:], strict=True):
+    for first, beyond in pairwise(ends):
         group = slice(first, beyond)
         at = begin + int(strides[first]) - start
         kept = max(0, min(row.shape[1], after.shape[2] - at))

@@ -233,8 +233,9 @@ def expanding() -> Statement:
         label="unlearn:expanding",
         title="Forgetting a record, any Lipschitz constant",
         where=WHERE,
-        says="As unlearn:zero_out, for updates that are c-Lipschitz, c ≥ 1: they may expand. The noise of training hides "
-        "all uses of the record but the last, if it is not known; the r steps help with that. Never more than composition.",
+        says="As unlearn:zero_out, for updates that are c-Lipschitz, c ≥ 1: they may expand. The noise of training, if "
+        "it is not known, hides all uses of the record but the last; the r steps help with that. Never more than "
+        "composition.",
         bounds=SQUARE,
         theorem=claimed(
             Gaussian(From(ONCE, Integer(0), K * N + forgetting), 2 * rho0 * _spent()),
@@ -251,13 +252,8 @@ def expanding() -> Statement:
 @cache
 def at_most_composition() -> Theorem:
     """μ² of `unlearn:expanding` is at most 2ρ₀K, that of composition, whatever c is."""
-    found = combine(
-        expanding().expr,
-        2 * rho0 * K,
-        (2 * rho0, _kept() / (1 + _kept())),
-        nonzero=[kernel.positive(squares(forgetting))],
-    )
-    return kernel.named(found, "never above composition")
+    some, spare = kernel.positive(squares(forgetting)), (2 * rho0, _kept() / (1 + _kept()))
+    return kernel.named(combine(expanding().expr, 2 * rho0 * K, spare, nonzero=[some]), "never above composition")
 
 
 @cache
