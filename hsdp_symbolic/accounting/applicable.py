@@ -110,7 +110,9 @@ def _of_steps_that_differ(into: Candidates, refuse: Refuse | None, effort: Effor
         if run.schedule is not None or (run.released.hides and run.released != LAST):
             _in_stretches(into, refuse, effort)
         return
-    uneven = scheme.goes_through_epochs and (run.steps is not None or into.covered.uncovered)
+    covered = into.covered
+    no_form = covered.uncovered or (covered.uneven and Asks.LIPSCHITZ in covered.footing.provides)
+    uneven = scheme.goes_through_epochs and (run.steps is not None or no_form)
     if run.schedule is not None:
         into.bounds.append(composed(run, scheme, effort))
     if run.is_plain and not uneven:
@@ -224,5 +226,5 @@ def _not_met(found: Statement, covered: Covered) -> str:
 
 UNEVEN = (
     "the last batch of an epoch is shorter than the others, and where updates need not contract it is not known to be "
-    "the worst place for a record (dropping it would help)"
+    "the worst place for a record; what shifts spend step by step holds (dropping that batch would help)"
 )

@@ -27,8 +27,8 @@ from .profile_means import Bin, Scattered
 
 MOST_PLACES = 2**11
 """The most batches of an epoch."""
-MOST_WORK = 2**32
-"""The most pairs of groups, times places of the grid, times epochs, that are followed."""
+MOST_WORK, LITTLE_WORK = 2**32, 2**27
+"""The most pairs of groups, times places of the grid, times epochs, that are followed; and what takes no time."""
 _LOST = 80 * log(2)
 """Sums so large that they come about with a chance of 2^−80 are not followed."""
 _TILTS = tuple(2.0**power for power in range(-4, 6))
@@ -176,11 +176,11 @@ class GapLaw(Scattered):
 
 
 @lru_cache(maxsize=32)
-def gap_law(gaps: Gaps, fineness: float) -> GapLaw | None:
-    """The law on a grid whose stride is at most so much of what a hit costs in the mean; None if that is too fine."""
+def gap_law(gaps: Gaps, fineness: float, most_work: int = MOST_WORK) -> GapLaw | None:
+    """The law on a grid whose stride is at most so much of what a hit costs in the mean; None if that is more work."""
     grid = _Grid(gaps, fineness)
     length = _length(gaps, grid)
-    if len(grid.sizes) ** 2 * length * gaps.epochs > MOST_WORK:
+    if len(grid.sizes) ** 2 * length * gaps.epochs > most_work:
         return None
     return GapLaw(gaps, grid, length)
 

@@ -13,7 +13,7 @@ from sympy import Expr
 from ..errors import ArgumentError, GridExhausted
 from ..setting.arrays import Array
 from ..symbols import i
-from .gap_laws import MOST_PLACES, MOST_WORK, GapLaw, Gaps, gap_law
+from .gap_laws import LITTLE_WORK, MOST_PLACES, MOST_WORK, GapLaw, Gaps, gap_law
 from .gaussian_profile import GaussianProfile
 from .interface import Balls, OfNumbers, Printer, Rules, Trend, agree, flip
 from .mean_over import MeanOver
@@ -21,8 +21,8 @@ from .planned_gaps import PlannedGaps
 
 FINEST_WIDTH = Fraction(1, 10**8)
 """A relative width below this is refused without trying."""
-_FIRST = 2.0**-2, 2.0**-1, 1.0
-"""The stride of the first grid, as part of what a hit costs in the mean; a longer one if that is too much work."""
+_FIRST = (2.0**-4, LITTLE_WORK), (2.0**-3, LITTLE_WORK), (2.0**-2, MOST_WORK), (2.0**-1, MOST_WORK), (1.0, MOST_WORK)
+"""The stride of the first grid, as part of what a hit costs in the mean, the first that is no more work than that."""
 _FINER, _FINEST = 2.0**-2, 2.0**-12
 
 
@@ -120,10 +120,10 @@ def bracket(gaps: Gaps, cost: Fraction, epsilon: Fraction, tolerance: Fraction) 
 
 def _first(gaps: Gaps) -> tuple[float, GapLaw | None]:
     """The first grid that is not too much work."""
-    for fineness in _FIRST:
-        if law := gap_law(gaps, fineness):
+    for fineness, most_work in _FIRST:
+        if law := gap_law(gaps, fineness, most_work):
             return fineness, law
-    return _FIRST[-1], None
+    return 1.0, None
 
 
 def _rough(cost: Any, factor: Any, batches: Any, epochs: Any, epsilon: Any) -> float:

@@ -135,9 +135,8 @@ class Scattered:
         precision, best = _FIRST_PRECISION, (Fraction(0), Fraction(1))
         while precision <= _LAST_PRECISION:
             low, high = self._refined(_Profile(cost, epsilon, precision), tolerance)
-            before, best = best[1] - best[0], (max(best[0], low), min(best[1], high))
-            width = best[1] - best[0]
-            if width <= tolerance * best[1] or (best[0] and 2 * width > before):  # the bins are what is wide
+            best = max(best[0], low), min(best[1], high)
+            if best[1] - best[0] <= tolerance * best[1] or best[1] < 2 * best[0]:  # then bins are what is wide
                 break
             precision *= 4
         return best
