@@ -13,16 +13,13 @@ from functools import cache
 from sympy import Expr, S
 
 from ..functions.geometric import GeometricSum
-from ..paper.descents import ANY
 from ..proof import kernel
 from ..proof.facts.drift import Drift
 from ..proof.kernel import Theorem, assume, cancel, combine, cut, rewrite, substitute
-from ..proof.propositions import AtMost, Proposition, Unused
+from ..proof.propositions import AtMost, Proposition
 from ..proof.search import induct
-from ..symbols import b, i, j, lipschitz, rho0, split, u, whole
+from ..symbols import i, lipschitz, split, u, whole
 from .drifts import Units
-
-_ANY = Units(ANY, b, lipschitz, rho0)
 
 
 def squares(steps: Expr) -> Expr:
@@ -105,23 +102,6 @@ def written(found: Theorem, wanted: Proposition, *known: Theorem) -> Theorem:
     for old, new in zip(found.proposition.expressions(), wanted.expressions(), strict=True):
         found = found if old == new else rewrite(found, cancel(old, new, *known))
     return found
-
-
-# --- Any pattern ----------------------------------------------------------------------------------------------------
-
-
-@cache
-def any_hit() -> Theorem:
-    """Any pattern: a hit that finds nothing left to hide is begun to be hidden."""
-    return kernel.named(hit(_ANY, assume(_ANY.state(j, S.Zero, u))), "a hit")
-
-
-@cache
-def any_miss() -> Theorem:
-    """Any pattern: a step without a hit goes on with it, so that after g steps nothing is left and u(g) was spent."""
-    limit = assume(AtMost(i + 1, whole))
-    before = assume(_ANY.state(j + i, _away(i, whole), u + _spent(i, whole)))
-    return kernel.named(miss(_ANY, before, i, assume(Unused(ANY.batches, j + i)), limit), "a step without a hit")
 
 
 @cache

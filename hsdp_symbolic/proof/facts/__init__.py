@@ -28,6 +28,7 @@ PARTS = (
     "control",
     "spending",
     "schedules",
+    "patterns",
     "diffusion",
     "regression",
     "clipping",
