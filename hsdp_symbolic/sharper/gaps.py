@@ -2,7 +2,8 @@
 
 That is possible for every update with a Lipschitz constant c, and needs c ≤ 1 nowhere. With g steps from a hit on, the
 shift c^(−i)/Σ_(s<g) c^(−2s) in the i-th of them leaves nothing, and spends u(g) = 1/Σ_(s<g) c^(−2s), which is at most
-1: never more than composition. For c ≥ 1 it does not pay to leave something for later, where it would be larger.
+1: never more than composition. For c ≥ 1 and gaps that are alike it does not pay to leave something for later, where it
+would be larger; after a short gap, before a long one, it may.
 """
 
 from __future__ import annotations
