@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from math import inf
+from functools import cached_property, lru_cache
+from math import ceil, inf, log1p
 
 import numpy as np
 
@@ -21,8 +22,10 @@ from ..setting.arrays import Array
 
 THEOREM = "unlearn:expanding/by-shifts"
 TITLE = "The best shifts, over training and the further steps"
-MOST_STEPS = 2 * 10**5
-"""Steps that are looked at one by one, those of training and all further ones."""
+MOST_STEPS = 10**5
+"""Steps that are looked at one by one, those of training and further ones; what comes after them may help no more."""
+_FADED = 64.0
+"""Where updates expand by c, further steps after which c^r is e to that power add nothing."""
 MOST_EPOCHS = 10**4
 MOST_GROUPS = 32
 """Groups of places that are told apart where updates may expand."""
@@ -49,15 +52,20 @@ class ShiftsOfForgetting:
         >>> round(found.square(1, Fraction(1)), 12), round(found.square(3, Fraction(1)), 12)
         (0.25, 0.125)
         """
-        if self._length + further > MOST_STEPS or self.epochs > MOST_EPOCHS:
+        if self._length >= MOST_STEPS or self.epochs > MOST_EPOCHS:
             return inf
-        return max(self._of_group(first, last, further, ratio) for first, last in self._groups())
+        return _dearest(self, min(further, MOST_STEPS - self._length, self._useful), ratio)
+
+    @cached_property
+    def _useful(self) -> int:
+        """A number of further steps; once both runs have met, others change nothing."""
+        return MOST_STEPS if self.factor <= 1 else ceil(min(_FADED / log1p(self.factor - 1), MOST_STEPS))
 
     @property
     def _length(self) -> int:
         return self.batches * self.epochs
 
-    def _groups(self) -> Iterator[tuple[int, int]]:
+    def groups(self) -> Iterator[tuple[int, int]]:
         """First and last place of each group: one group, unless what is used early grows and it is told where."""
         if self.factor <= 1 or not self.in_order:
             yield 0, self.batches - 1
@@ -65,7 +73,7 @@ class ShiftsOfForgetting:
         ends = np.unique(np.linspace(0, self.batches, min(self.batches, MOST_GROUPS) + 1).round().astype(int))
         yield from zip(ends[:-1].tolist(), (ends[1:] - 1).tolist(), strict=True)
 
-    def _of_group(self, first: int, last: int, further: int, ratio: Fraction) -> float:
+    def of_group(self, first: int, last: int, further: int, ratio: Fraction) -> float:
         """μ² for a record in one of these places; what counts as an epoch begins with the first of them."""
         begins = np.arange(self.epochs) * self.batches
         epochs, places = begins + first, begins + last
@@ -84,3 +92,8 @@ class ShiftsOfForgetting:
             jump=np.where(training, double_above(jump), 0.0),
             epochs=epochs,
         )
+
+
+@lru_cache(maxsize=1 << 10)
+def _dearest(shifts: ShiftsOfForgetting, further: int, ratio: Fraction) -> float:
+    return max(shifts.of_group(first, last, further, ratio) for first, last in shifts.groups())

@@ -92,12 +92,13 @@ class _Problem:
         """The least of the bounds after so many steps of this noise (None: that of training)."""
         ratio = Fraction(1) if noise_multiplier is None else noise_multiplier**2 / self.trained_with
         given = {"forgetting": steps, "noise_ratio": ratio}
-        squares = [(standing_statement(label).enclose(at, **given), label) for label, at in self.bounds]
-        least, label = min(squares, key=lambda pair: pair[0].hi)
+        squares = {label: standing_statement(label).enclose(at, **given).hi for label, at in self.bounds}
+        label = min(squares, key=lambda each: squares[each])
         by_shifts = inf if self.shifts is None else self.shifts.square(steps, ratio)
-        if by_shifts < least.hi:
-            least, label = Enclosure(Fraction(by_shifts), Fraction(by_shifts)), THEOREM
-        return Goal("epsilon", self.delta).of_gaussian(least), label
+        if by_shifts < squares[label]:
+            exactly = Fraction(by_shifts)
+            return Goal("epsilon", self.delta).of_gaussian(Enclosure(exactly, exactly)), THEOREM
+        return standing_statement(label).epsilon(dict(self.bounds)[label], self.delta, **given), label
 
 
 def unlearning(

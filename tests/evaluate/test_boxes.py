@@ -19,6 +19,7 @@ from hsdp_symbolic.functions.bins_seen import BinsSeen
 from hsdp_symbolic.functions.capped_moment import CappedMoment
 from hsdp_symbolic.functions.compounded import Compounded
 from hsdp_symbolic.functions.gap_moment import GapMoment
+from hsdp_symbolic.functions.gap_profile import GapProfile
 from hsdp_symbolic.functions.hit_moment import HitMoment
 from hsdp_symbolic.functions.log_mean_exp import LogMeanExp
 from hsdp_symbolic.functions.log_mix import LogMix
@@ -48,6 +49,7 @@ RECURSIVE = (
     ShiftControl,
     ReshuffledProfile,
     GapMoment,
+    GapProfile,
     *SAMPLED,
 )
 LOOSE = {"prop:smooth_strcvx_clip:rate", "prop:smooth_strcvx_clip:rate_clip"}  # no manifestly monotone form is known

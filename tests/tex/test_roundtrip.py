@@ -32,6 +32,7 @@ EXCLUDED = {
     "control:without_replacement": "a dynamic programme over functions",
     "control:reshuffle": "a dynamic programme over functions",
     "expanding:reshuffle": "a product of matrices",
+    "profile:reshuffle:expanding": "a mean over the places of all epochs",
     "profile:reshuffle": "a mean of what the least of all shifts spend",
     **dict.fromkeys(
         ("profile:balls_in_bins", "secret:balls_in_bins", "composition:balls_in_bins"),
