@@ -6,12 +6,15 @@ import math
 import random
 from fractions import Fraction
 
+import mpmath
 import numpy as np
 import pytest
 
 from hsdp_symbolic import Setting, statement
 from hsdp_symbolic.accounting.forgetting import ShiftsOfForgetting
 from hsdp_symbolic.functions.gaussian_profile import profile
+
+from .. import oracle
 
 CASES = 60
 
@@ -204,6 +207,20 @@ class TestNoiseOfTraining:
                 compared += 1
         assert compared > 700
         assert min(closest.values()) > 0.99, closest
+
+    def test_the_closed_form_as_an_independent_reading_has_it(self):
+        """Over the whole domain, however many epochs and however large the constant."""
+        rng, found = random.Random(16), statement("unlearn:expanding")
+        with mpmath.workdps(60):
+            for _ in range(200):
+                case = oracle.draw(rng)
+                case["lipschitz"] = 1 + rng.choice([Fraction(0), Fraction(1, 10 ** rng.randint(1, 14)), Fraction(7)])
+                run, arguments = oracle.split(case)
+                given = {name: arguments[name] for name in ("forgetting", "noise_ratio")}
+                truth = oracle.forgotten_expanding(case)
+                bracket = found.enclose(Setting(**run), **given)
+                assert abs(oracle.to_mpf(bracket.hi) - truth) <= truth * mpmath.mpf(10) ** -19
+                assert abs(found.numeric(Setting(**run), **given) - truth) <= truth * mpmath.mpf(10) ** -12
 
     def test_one_step_of_training_is_attained(self):
         """θ ← cθ, the record used once, in the first step of all: no bound could be smaller."""
