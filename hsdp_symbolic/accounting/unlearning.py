@@ -91,14 +91,17 @@ class _Problem:
     def epsilon(self, steps: int, noise_multiplier: Fraction | None) -> tuple[Enclosure, str]:
         """The least of the bounds after so many steps of this noise (None: that of training)."""
         ratio = Fraction(1) if noise_multiplier is None else noise_multiplier**2 / self.trained_with
-        given = {"forgetting": steps, "noise_ratio": ratio}
-        squares = {label: standing_statement(label).enclose(at, **given).hi for label, at in self.bounds}
+        squares = {
+            label: standing_statement(label).enclose(at, forgetting=steps, noise_ratio=ratio).hi
+            for label, at in self.bounds
+        }
         label = min(squares, key=lambda each: squares[each])
         by_shifts = inf if self.shifts is None else self.shifts.square(steps, ratio)
         if by_shifts < squares[label]:
             exactly = Fraction(by_shifts)
             return Goal("epsilon", self.delta).of_gaussian(Enclosure(exactly, exactly)), THEOREM
-        return standing_statement(label).epsilon(dict(self.bounds)[label], self.delta, **given), label
+        found = standing_statement(label)
+        return found.epsilon(dict(self.bounds)[label], self.delta, forgetting=steps, noise_ratio=ratio), label
 
 
 def unlearning(
