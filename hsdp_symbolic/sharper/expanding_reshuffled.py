@@ -95,7 +95,7 @@ def _at_hit(epoch_: Expr) -> Drift:
 
 def _within(epoch_: Expr) -> Theorem:
     """The place is one of N batches."""
-    return apply(planned_within, put={**_put(), known_1: K, epoch: epoch_})
+    return apply(planned_within, put={count: N, epochs_1: K, known_1: K, plan: plan, epoch: epoch_})
 
 
 def _put() -> dict[Expr, Expr]:
