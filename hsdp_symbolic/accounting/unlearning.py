@@ -126,7 +126,7 @@ def unlearning(
     ...                    noise_multiplier=8, max_grad_norm=1, loss=logistic(feature_norm=1))
     >>> found = unlearning(run, scheme="reshuffle", delta="1e-5", epsilon="0.1")
     >>> found.steps, found.epsilon <= 0.1, found.bound
-    (233, True, 'unlearn:expanding/by-shifts')
+    (224, True, 'unlearn:expanding/by-shifts')
     >>> unlearning(run, scheme="reshuffle", delta="1e-5", epsilon="0.1", training_noise="known").bound
     'unlearn:zero_out'
     """
