@@ -66,6 +66,7 @@ _PROJECTED = "the accountant: what holds without a projection holds of a run tha
 _NEVER_ABOVE = "the statement says that it is never above the paper's"
 _NEVER_COMPOSITION = "the statement says that it is never more than composition"
 _ANY_PATTERN = "Σ u(gap) is a bound for any pattern of hits, whatever the Lipschitz constant"
+_FORGETTING = "`accounting.forgetting`: shifts over training and the further steps"
 
 LEMMAS = (
     Lemma("thm:shuffle", "paper.shuffle:falls_with_steps", _LARGEST),
@@ -98,10 +99,15 @@ LEMMAS = (
     Lemma("gdp:cyclic", "sharper.projected:projected_cyclic", _PROJECTED),
     Lemma("gdp:expanding", "sharper.expanding:at_most_composition", _NEVER_COMPOSITION),
     Lemma("gdp:expanding", "sharper.expanding:without_expansion", "`gdp:convex` is its case c = 1"),
-    Lemma("gdp:expanding", "sharper.gaps:any_hit", _ANY_PATTERN),
-    Lemma("gdp:expanding", "sharper.gaps:any_miss", _ANY_PATTERN),
+    Lemma("gdp:expanding", "sharper.any_pattern:every_hit", _ANY_PATTERN),
+    Lemma("gdp:expanding", "sharper.any_pattern:pattern_at_most_composition", _ANY_PATTERN),
     Lemma("gdp:expanding", "sharper.projected:projected_expanding", _PROJECTED),
+    Lemma("profile:reshuffle:expanding", "sharper.expanding_profile:at_most_composition", _NEVER_COMPOSITION),
     Lemma("expanding:reshuffle", "sharper.expanding_reshuffled:at_most_composition", _NEVER_COMPOSITION),
+    Lemma("unlearn:expanding", "sharper.forgetting_expanding:at_most_composition", _NEVER_COMPOSITION),
+    Lemma(
+        "unlearn:expanding", "sharper.forgetting_expanding:by_shifts", "how `hsdp unlearn` uses the noise of training"
+    ),
     Lemma("shift:pattern", "sharper.minorant:any_shifts", "`convex_minorant`: any path below the points gives a bound"),
     Lemma("shift:pattern", "sharper.minorant:best_shifts", _MINORANT),
     Lemma("shift:pattern", "sharper.minorant:least_shifts", _MINORANT),

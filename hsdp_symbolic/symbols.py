@@ -273,6 +273,9 @@ used_at, planned_at, ahead_at, worst_at, carried_at, near_at, kept_at, seen_at, 
         *("seen_at", "weight_at", "cost_at"),
     )
 )
+# Any pattern of hits: how many steps there are from a hit to the next.
+gap_at = Function("gap_at", integer=True, positive=True)
+FUNCTIONS_TEX |= {gap_at: "g"}
 diameter = Symbol("diameter", nonnegative=True)
 TEX |= {diameter: "D"}
 FUNCTIONS_TEX |= {

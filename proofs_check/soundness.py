@@ -200,6 +200,7 @@ _SLOW: dict[str, dict[str, float]] = {
     "profile:shuffle": {"batches": 50, "cost": 10, "epsilon": 1},
     "profile:shuffle:expanding": {"batches": 50, "cost": 10, "epsilon": 1},
     "expanding:reshuffle": {"batches": 10, "epochs": 8, "order": 50, "cost": 50},
+    "profile:reshuffle:expanding": {"batches": 30, "epochs": 10, "cost": 1, "epsilon": 1},
     "profile:reshuffle": {"batches": 30, "epochs": 30, "cost": 1, "epsilon": 1},
     "profile:without_replacement": {"batches": 100, "steps": 30, "cost": 1, "epsilon": 0.3},
     "profile:poisson": {"batches": 100, "steps": 30, "cost": 1, "epsilon": 0.3},

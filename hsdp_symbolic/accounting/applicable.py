@@ -115,7 +115,9 @@ def _of_steps_that_differ(into: Candidates, refuse: Refuse | None, effort: Effor
             found = by_losses(run, scheme, into.neighbouring, effort)
             into.bounds.extend(each for each in found if refuse is None or not refuse(each.statement))
         return
-    uneven = scheme.goes_through_epochs and (run.steps is not None or into.covered.uncovered)
+    covered = into.covered
+    no_form = covered.uncovered or (covered.uneven and Asks.LIPSCHITZ in covered.footing.provides)
+    uneven = scheme.goes_through_epochs and (run.steps is not None or no_form)
     columns = None
     if run.schedule is not None:
         columns = Columns.of(run, scheme)
@@ -239,5 +241,5 @@ OF_ANY_MAP = frozenset({Asks.CONTRACTION, Asks.SIZED_CONTRACTION, Asks.LIPSCHITZ
 NO_GRADIENT_STEP = "a projected step is no gradient step of a convex loss; what is known of it is a Lipschitz constant"
 UNEVEN = (
     "the last batch of an epoch is shorter than the others, and where updates need not contract it is not known to be "
-    "the worst place for a record (dropping it would help)"
+    "the worst place for a record; what shifts spend step by step holds (dropping that batch would help)"
 )

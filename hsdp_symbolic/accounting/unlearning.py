@@ -7,10 +7,10 @@ step takes that back: the two models together tell as much as the trained one di
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from math import inf, sqrt
 
 from ..errors import ArgumentError
 from ..evaluate.enclosure import Enclosure
@@ -19,16 +19,25 @@ from ..progress import Ticker
 from ..setting import Setting
 from ..setting.gate import admit_positive
 from .candidates import check_scheme
-from .conversion import admit_delta, admit_epsilon
+from .conversion import Goal, admit_delta, admit_epsilon
 from .counts import admit_count
+from .forgetting import THEOREM, TITLE, ShiftsOfForgetting
 from .release import LAST
 from .run import ACTUAL, Covered, TrainingRun, as_run, cover
 from .update import WHAT_HELPS, Unclipped, standing_statement
 
-ONCE = {Asks.CONTRACTION: "unlearn:zero_out", Asks.CONVEX: "unlearn:convex"}
+ONCE = {
+    Asks.CONTRACTION: "unlearn:zero_out",
+    Asks.CONVEX: "unlearn:convex",
+    Asks.LIPSCHITZ: "unlearn:expanding",
+}
 """What holds where an epoch uses a record at most once, by what is known of the update; the best first."""
 EVERY_STEP = "unlearn:every_step"
-"""What holds whenever a record is used, for updates that contract; it counts on the noise of training."""
+"""What holds whenever a record is used, for updates that contract."""
+ON_SECRET_NOISE = frozenset({EVERY_STEP, ONCE[Asks.LIPSCHITZ], THEOREM})
+"""What counts on the noise of training."""
+SECRET, KNOWN = "secret", "known"
+"""What the noise of training may be."""
 DIGITS = 7
 """Digits of a noise multiplier that is solved for."""
 MOST_STEPS = 10**12
@@ -57,6 +66,7 @@ class Unlearning:
     noise_multiplier: Fraction
     solved_for: str
     bound: str
+    title: str
     scheme: Scheme
     needs_training_noise: bool
     update: str
@@ -72,6 +82,8 @@ class _Problem:
     covered: Covered
     scheme: Scheme
     bounds: tuple[tuple[str, Setting], ...]
+    shifts: ShiftsOfForgetting | None
+    """None if the noise of training is known."""
     trained_with: Fraction
     """The square of the noise multiplier in training."""
     delta: Fraction
@@ -79,11 +91,17 @@ class _Problem:
     def epsilon(self, steps: int, noise_multiplier: Fraction | None) -> tuple[Enclosure, str]:
         """The least of the bounds after so many steps of this noise (None: that of training)."""
         ratio = Fraction(1) if noise_multiplier is None else noise_multiplier**2 / self.trained_with
-        found = [
-            (standing_statement(label).epsilon(at, self.delta, forgetting=steps, noise_ratio=ratio), label)
+        squares = {
+            label: standing_statement(label).enclose(at, forgetting=steps, noise_ratio=ratio).hi
             for label, at in self.bounds
-        ]
-        return min(found, key=lambda pair: pair[0].hi)
+        }
+        label = min(squares, key=lambda each: squares[each])
+        by_shifts = inf if self.shifts is None else self.shifts.square(steps, ratio)
+        if by_shifts < squares[label]:
+            exactly = Fraction(by_shifts)
+            return Goal("epsilon", self.delta).of_gaussian(Enclosure(exactly, exactly)), THEOREM
+        found = standing_statement(label)
+        return found.epsilon(dict(self.bounds)[label], self.delta, forgetting=steps, noise_ratio=ratio), label
 
 
 def unlearning(
@@ -95,18 +113,22 @@ def unlearning(
     epsilon: object = None,
     steps: object = None,
     noise_multiplier: object = None,
+    training_noise: object = SECRET,
 ) -> Unlearning:
     """How close forgetting a record is to never having had it: ε after `steps`, or what it takes to reach `epsilon`.
 
     With `epsilon` alone, the smallest number of further steps; with `steps` alone, the ε reached; with both, the
     smallest noise multiplier of these steps. `noise_multiplier` is that of the further steps, by default training's.
+    With `training_noise="known"` nothing counts on the noise of training: whoever compares may know it.
 
     >>> from hsdp_symbolic.accounting import logistic, training_run
     >>> run = training_run(n=1344, batch_size=64, epochs=15, learning_rate="0.5", weight_decay="0.01",
     ...                    noise_multiplier=8, max_grad_norm=1, loss=logistic(feature_norm=1))
     >>> found = unlearning(run, scheme="reshuffle", delta="1e-5", epsilon="0.1")
     >>> found.steps, found.epsilon <= 0.1, found.bound
-    (233, True, 'unlearn:zero_out')
+    (224, True, 'unlearn:expanding/by-shifts')
+    >>> unlearning(run, scheme="reshuffle", delta="1e-5", epsilon="0.1", training_noise="known").bound
+    'unlearn:zero_out'
     """
     probability = admit_delta(delta)
     if not 0 < probability < 1:
@@ -120,7 +142,9 @@ def unlearning(
         raise ArgumentError("epsilon", None, "neither it nor steps is given", "give the epsilon to reach, or steps")
     if target is not None and further is not None and louder is not None:
         raise ArgumentError("noise_multiplier", noise_multiplier, "nothing is left to solve for", "leave one out")
-    problem = _problem(run, check_scheme(scheme), probability)
+    if not isinstance(training_noise, str) or training_noise not in (SECRET, KNOWN):
+        raise ArgumentError("training_noise", training_noise, "it is secret or known", f"give {SECRET!r} or {KNOWN!r}")
+    problem = _problem(run, check_scheme(scheme), probability, secret=training_noise == SECRET)
     if target is None:
         assert further is not None
         return _answer(problem, further, louder, "epsilon")
@@ -129,7 +153,7 @@ def unlearning(
     return _answer(problem, further, _least_noise(problem, target, further), "noise_multiplier")
 
 
-def _problem(given: TrainingRun, scheme: Scheme, delta: Fraction) -> _Problem:
+def _problem(given: TrainingRun, scheme: Scheme, delta: Fraction, *, secret: bool) -> _Problem:
     """The bounds that hold for a run, or an error that says what is missing."""
     run = as_run(given)
     if isinstance(run.update, Unclipped):
@@ -157,20 +181,6 @@ def _problem(given: TrainingRun, scheme: Scheme, delta: Fraction) -> _Problem:
         raise ArgumentError(
             "divisor", run.divisor, "leaving a record out would change the noise", "divide by a fixed number"
         )
-    if run.schedule is not None:
-        raise ArgumentError(
-            "schedule",
-            str(run.schedule),
-            "steps of training differ, and what they leave behind is known for like steps",
-            "describe a run whose learning rate, noise and batch size do not change",
-        )
-    if run.released != LAST:
-        raise ArgumentError(
-            "released",
-            str(run.released),
-            "what training has released, no further step takes back",
-            "leave it out if only the model after the further steps is released; else use epsilon",
-        )
     if scheme is Scheme.FULL_BATCH and run.setting["b"] != run.setting["n"]:
         raise ArgumentError(
             "batch_size", int(run.setting["b"]), "a full batch holds all records", "give batch_size = n"
@@ -180,10 +190,13 @@ def _problem(given: TrainingRun, scheme: Scheme, delta: Fraction) -> _Problem:
         raise ArgumentError("run", run.setting, covered.uncovered, "change that; no other statement covers forgetting")
     known = _known(covered, scheme)
     bounds = _bounds(covered, scheme, known)
+    shifts = _shifts(bounds[-1][1], scheme, known) if secret else None
+    if not secret:
+        bounds = _for_known_noise(bounds)
     setting = run.setting
     clip = setting["S_g"] / 2
     square = 2 * setting["sigma2"] * setting["b"] ** 2 / (setting["eta"] * clip**2)
-    return _Problem(covered, scheme, bounds, square, delta)
+    return _Problem(covered, scheme, bounds, shifts, square, delta)
 
 
 def _known(covered: Covered, scheme: Scheme) -> Asks:
@@ -194,6 +207,8 @@ def _known(covered: Covered, scheme: Scheme) -> Asks:
         found = Asks.CONTRACTION
     elif "beta" in setting and Asks.CONVEX in provides:
         found = Asks.CONVEX
+    elif "lipschitz" in setting and Asks.LIPSCHITZ in provides:
+        found = Asks.LIPSCHITZ
     else:
         why = footing.lacks or "updates are not known to bring runs together, nor to keep them as close as they are"
         raise ArgumentError("loss", None, f"a record may stay in the model: {why}", footing.helps or WHAT_HELPS)
@@ -239,11 +254,29 @@ def _bounds(covered: Covered, scheme: Scheme, known: Asks) -> tuple[tuple[str, S
     length = int(setting["K"]) * per_epoch if run.steps is None else run.steps
     whenever = setting.replace(n=setting["b"], K=length)  # an epoch is a step, and any step may use the record
     found = [(EVERY_STEP, whenever)] if known is Asks.CONTRACTION else []
-    if scheme.goes_through_epochs:
-        found.append((ONCE[known], setting))
-    elif known is not Asks.CONTRACTION:  # with contraction, counting on the noise of training is never worse
-        found.append((ONCE[known], whenever))
-    return tuple(found)
+    return (*found, (ONCE[known], setting if scheme.goes_through_epochs else whenever))
+
+
+def _for_known_noise(bounds: tuple[tuple[str, Setting], ...]) -> tuple[tuple[str, Setting], ...]:
+    """Those that do not count on the noise of training, or an error."""
+    found = tuple((label, at) for label, at in bounds if label not in ON_SECRET_NOISE)
+    if not found:
+        raise ArgumentError(
+            "training_noise",
+            KNOWN,
+            "what an update that expands leaves behind is hidden in training, or never",
+            "keep it secret",
+        )
+    return found
+
+
+def _shifts(setting: Setting, scheme: Scheme, known: Asks) -> ShiftsOfForgetting:
+    """The same run, as shifts see it."""
+    batches = int(setting["n"] // setting["b"]) if scheme.goes_through_epochs else 1
+    constants = {Asks.CONTRACTION: lambda: 1 - setting["eta"] * setting["lam"], Asks.CONVEX: lambda: Fraction(1)}
+    factor = constants.get(known, lambda: setting["lipschitz"])()
+    in_order = scheme in (Scheme.FIXED, Scheme.SHUFFLE)
+    return ShiftsOfForgetting(setting, factor, batches, int(setting["K"]), in_order)
 
 
 def _answer(problem: _Problem, steps: int, noise: Fraction | None, solved_for: str) -> Unlearning:
@@ -255,9 +288,9 @@ def _answer(problem: _Problem, steps: int, noise: Fraction | None, solved_for: s
         words.append("an epoch of training uses a record at most once, and is finished before the next begins")
     if scheme not in (Scheme.FIXED, Scheme.FULL_BATCH):
         words.append("a random order costs no more than the worst fixed one (profiles are quasi-convex)")
-    if label == EVERY_STEP:
+    if label in ON_SECRET_NOISE:
         words.append("the noise of training is secret, and stays so")
-    own = _rounded_up(math.sqrt(problem.trained_with)) if noise is None else noise
+    own = _rounded_up(sqrt(problem.trained_with)) if noise is None else noise
     return Unlearning(
         epsilon=value.upper(),
         delta=float(problem.delta),
@@ -265,12 +298,13 @@ def _answer(problem: _Problem, steps: int, noise: Fraction | None, solved_for: s
         noise_multiplier=own,
         solved_for=solved_for,
         bound=label,
+        title=TITLE if label == THEOREM else standing_statement(label).title,
         scheme=scheme,
-        needs_training_noise=label == EVERY_STEP,
+        needs_training_noise=label in ON_SECRET_NOISE,
         update=covered.footing.why,
         assumptions=(*WHAT_IT_MEANS, *words, *covered.words),
         assumed_by_you=covered.footing.assumed_by_you,
-        setting=dict(problem.bounds)[label],
+        setting=problem.bounds[-1][1] if label == THEOREM else dict(problem.bounds)[label],
     )
 
 

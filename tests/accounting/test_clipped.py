@@ -165,7 +165,7 @@ class TestWhatIsProved:
     def test_ten_classes_small_decay(self):
         run = training_run(**DIGITS, loss=softmax(classes=10, feature_norm=1))
         found = epsilon(run, delta="1e-5", scheme="reshuffle")
-        assert (found.bound, found.hidden_state) == ("expanding:reshuffle", True)
+        assert (found.bound, found.hidden_state) == ("profile:reshuffle:expanding", True)
         drawn = epsilon(run, delta="1e-5", scheme="without_replacement")
         assert not drawn.hidden_state
         assert "10 classes" in drawn.note

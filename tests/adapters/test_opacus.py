@@ -196,7 +196,7 @@ class TestDigits:
         assert found.hidden_state
         assert found.epsilon == pytest.approx(same.epsilon, rel=1e-6)
         expands = Run(classes=10, loss=loss, decay=0.01).epochs(2).found()
-        assert expands.bound == "expanding:reshuffle"
+        assert expands.bound == "profile:reshuffle:expanding"
         assert expands.setting["lipschitz"] > 1
         assert found.epsilon < expands.epsilon < composition(2).epsilon
 

@@ -29,6 +29,7 @@ PARTS = (
     "spending",
     "schedules",
     "projected",
+    "patterns",
     "diffusion",
     "regression",
     "clipping",
