@@ -32,6 +32,8 @@ from .step_constants import Constants
 MOST_GROUPS = 64
 MOST_WORK = 6 * 10**6
 """Steps that are looked at in all, over all groups."""
+MOST_EARLIER, MOST_PLANNED = 12, 4 * 10**5
+"""Groups of ranks in the epoch before the last; and epochs that are looked at in all, over all pairs of groups."""
 
 
 @dataclass(frozen=True)
@@ -62,9 +64,46 @@ class Costs:
         """Where what uses a record at most once begins: epochs, cut where it is known on which side the record is."""
 
     def all(self) -> Iterator[Cost]:
-        """μ² for each group of ranks; where batches are the same in every run, only the largest counts."""
+        """μ² for each group of ranks; where batches are the same in every run, only the largest counts.
+
+        Reshuffled, ranks in the last epoch and in the one before it are independent: groups are pairs of groups.
+        """
+        n = self.line.records
+        earlier = [(high - low, self._places(low, high)) for low, high in pairwise(self._earlier)]
+        before_last = self.line.epoch[self._epochs] == self.line.epoch[-1] - 1
         for low, high in pairwise(self._bounds):
-            yield Cost(Fraction(high - low, self.line.records), self._of(self._places(low, high)))
+            places = self._places(low, high)
+            if self.scheme is not Scheme.RESHUFFLE:
+                yield Cost(Fraction(high - low, n), min(self._shifts.spent(places), self._in_set(places)))
+                continue
+            worst = self._late(places, known=False)
+            most = self._in_set(worst)
+            if len(earlier) == 1:
+                yield Cost(Fraction(high - low, n), min(self._shifts.spent(worst), most))
+                continue
+            for count, others in earlier:
+                told = self._late(np.where(before_last, others, places), known=True)
+                yield Cost(Fraction((high - low) * count, n * n), min(self._shifts.spent(told), most))
+
+    @cached_property
+    def _earlier(self) -> list[int]:
+        """Ranks in the epoch before the last at which groups begin: one group where more would take long."""
+        line, n = self.line, self.line.records
+        epoch = line.epoch[-1] - 1
+        plans = len(self._bounds) * MOST_EARLIER
+        easy = plans * len(self._epochs) <= MOST_PLANNED and MOST_EARLIER * line.steps <= MOST_WORK
+        plain = not np.any(line.epoch[self._inside] >= epoch)
+        if self.scheme is not Scheme.RESHUFFLE or epoch < 0 or not (easy and plain):
+            return [0, n]
+        ends = np.unique(line.last[line.epoch == epoch])
+        return sorted({0, n, *_some(ends, MOST_EARLIER).tolist()})
+
+    def _late(self, places: Array, *, known: bool) -> Array:
+        """Reshuffled, it is known only in the last epoch, or the last two, where the record is; else it is last."""
+        line, begins = self.line, self._epochs
+        ends = np.append(begins[1:], line.steps) - 1
+        found: Array = np.where(line.epoch[begins] < line.epoch[-1] - known, ends, places)
+        return found
 
     def _groups(self) -> tuple[list[int], Array]:
         """Ranks at which groups begin, and the end of the last; and the cuts that no group has on both sides."""
@@ -87,11 +126,8 @@ class Costs:
         """For every epoch (or what is left of one between cuts) the last step that may use such a record, or −1."""
         line, begins = self.line, self._epochs
         last = np.maximum.reduceat(np.where(line.first < high, np.arange(line.steps), -1), begins)
-        last = np.where(line.last[last] <= low, -1, last)
-        if self.scheme is Scheme.RESHUFFLE:  # only in the last epoch is it known where the record is
-            ends = np.append(begins[1:], line.steps) - 1
-            last = np.where(line.epoch[begins] < line.epoch[-1], ends, last)
-        return last
+        found: Array = np.where(line.last[last] <= low, -1, last)
+        return found
 
     @cached_property
     def _shifts(self) -> ShiftsOfSteps:
@@ -101,16 +137,15 @@ class Costs:
     def _steps(self) -> Steps:
         return Steps(self._factor, self._noise, self._jump, self._epochs)
 
-    def _of(self, places: Array) -> float:
-        """μ² for one plan."""
-        plain = self._shifts.spent(places)
+    def _in_set(self, places: Array) -> float:
+        """μ² for one plan, if iterates are projected onto a bounded set."""
         if self.run.projection is None:
-            return plain
+            return inf
         known = int(self._inside[-1]) if self._inside.size else 0
         early = np.where(self._epochs < known, np.minimum(places, known - 1), -1)
         before = self._shifts.spent(early) if known else 0.0
         after = spent_in_set(*from_step(self._steps, places, known), double_above(self.run.projection))
-        return min(plain, nextafter(before + after, inf))
+        return nextafter(before + after, inf)
 
 
 def _some(values: Array, most: int) -> Array:
