@@ -156,14 +156,14 @@ def training_run(
     if not planned and per is not None:
         raise ArgumentError("per", per, "nothing is given per step or epoch", "leave it out")
 
-    known: dict[tuple[int, int, int], Fraction] = {}
+    scales: dict[tuple[int, int, int], Fraction] = {}
 
     def stretch(count: int, row: Row) -> Stretch:
         eta, noise, b = row["learning_rate"], row["noise_multiplier"], int(row["batch_size"])
         key = noise.numerator, noise.denominator, b
-        if key not in known:
-            known[key] = Fraction(noise * clip / b) ** 2 / 2  # σ²/η
-        return Stretch(count, eta if isinstance(eta, Fraction) else Fraction(eta), eta * known[key], b)
+        if key not in scales:
+            scales[key] = Fraction(noise * clip / b) ** 2 / 2  # σ²/η
+        return Stretch(count, eta if isinstance(eta, Fraction) else Fraction(eta), eta * scales[key], b)
 
     schedule = (planned_steps if planned else _alike)(given, per, length, "batch_size", stretch)
     shown = admit_release(released)

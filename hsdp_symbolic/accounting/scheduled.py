@@ -63,30 +63,31 @@ class Costs:
         self.cuts = np.unique(np.concatenate([np.array(run.released.seen(steps), dtype=np.int64), blank[blank > 0]]))
         """Numbers of steps after which both runs must be at one point: it is seen, or may be spread by the next."""
         self._inside = self.cuts[self.cuts < steps]
-        self._bounds, self._known, splits = self._groups()
-        self._epochs = np.union1d(self.line.epochs, splits)
+        self._bounds = self._groups()
+        self._epochs = np.union1d(self.line.epochs, self._splits())
         """Where what uses a record at most once begins: epochs, cut where it is known on which side the record is."""
 
     def all(self) -> Iterator[Cost]:
-        """μ² for each group of ranks; where batches are the same in every run, only the largest counts."""
+        """μ² for each group of ranks, and how many of all records, or of all pairs of ranks, are in it."""
+        n = self.line.records
         groups = [
-            (Fraction(high - low, self.line.records), self._places(low, high)) for low, high in pairwise(self._bounds)
+            [(Fraction(high - low, n), self._places(low, high)) for low, high in pairwise(bounds)]
+            for bounds in self._bounds
         ]
-        for each in product(groups, repeat=self._known):
-            yield Cost(
-                prod((share for share, _ in each), start=Fraction(1)), self._of(self._plan([at for _, at in each]))
-            )
+        for each in product(*groups):
+            share = prod((share for share, _ in each), start=Fraction(1))
+            yield Cost(share, self._of(self._plan([places for _, places in each])))
 
-    def _groups(self) -> tuple[list[int], int, Array]:
-        """Ranks at which groups begin, and the end of the last; of how many last epochs; and where epochs are cut.
+    def _groups(self) -> tuple[list[int], ...]:
+        """Ranks at which groups begin, and the end of the last.
 
-        Of an epoch cut at these steps a group has records in one part only. So a use is not taken for one that was
-        made earlier, with a longer step, by a record of another group.
+        If the order is drawn anew in every epoch, a record has one rank in the last and another in the one before it;
+        both are told apart, unless that takes long.
         """
         line, n = self.line, self.line.records
         cuts = self._inside
         if self.scheme is Scheme.FULL_BATCH:
-            return [0, n], 1, cuts[:0]
+            return ([0, n],)
         ends = line.last
         if self.scheme is Scheme.RESHUFFLE:
             ends, cuts = ends[line.epoch == line.epoch[-1]], cuts[line.epoch[cuts] == line.epoch[-1]]
@@ -94,13 +95,29 @@ class Costs:
         chosen = np.unique(line.first[cuts])  # lower ranks are used before the cut, others after it
         if len(chosen) > most:
             chosen = chosen[:0]
-        chosen = np.union1d(chosen, _some(np.unique(ends), most))
-        bounds = sorted({0, n, *chosen.tolist()})
-        pairs = (len(bounds) - 1) ** 2
-        known = 1 + (self.scheme is Scheme.RESHUFFLE and line.epoch[-1] > 0 and pairs <= MOST_PAIRS)
-        cut = known if self.scheme is Scheme.RESHUFFLE else max(1, MOST_PIECES // pairs)
-        there = line.epoch > line.epoch[-1] - cut
-        return bounds, known, np.flatnonzero(there & np.isin(line.first, bounds))
+        late = sorted({0, n, *np.union1d(chosen, _some(np.unique(ends), most)).tolist()})
+        if self.scheme is not Scheme.RESHUFFLE or not line.epoch[-1]:
+            return (late,)
+        ends = np.unique(line.last[line.epoch == line.epoch[-1] - 1])
+        early = sorted({0, n, *_some(ends, MOST_PAIRS // len(late)).tolist()})
+        pairs = (len(late) - 1) * (len(early) - 1)
+        looked_at = len(line.epochs) if self.run.projection is None else line.steps
+        return (late, early) if pairs <= MOST_PAIRS and pairs * looked_at <= MOST_PIECES else (late,)
+
+    def _splits(self) -> Array:
+        """Steps at which epochs are cut: of an epoch a group has records in one part only.
+
+        So a use is not taken for one that was made earlier, with a longer step, by a record of another group.
+        """
+        line = self.line
+        ago = line.epoch[-1] - line.epoch
+        if self.scheme is Scheme.FULL_BATCH:
+            return self._inside[:0]
+        if self.scheme is Scheme.RESHUFFLE:
+            cut = [(ago == number) & np.isin(line.first, bounds) for number, bounds in enumerate(self._bounds)]
+            return np.flatnonzero(np.any(cut, axis=0))
+        (bounds,) = self._bounds
+        return np.flatnonzero((ago < max(1, MOST_PIECES // len(bounds) ** 2)) & np.isin(line.first, bounds))
 
     def _places(self, low: int, high: int) -> Array:
         """For every epoch (or what is left of one between cuts) the last step that may use such a record, or −1."""
@@ -109,7 +126,7 @@ class Costs:
         return np.where(line.last[last] <= low, -1, last)
 
     def _plan(self, places: Sequence[Array]) -> Array:
-        """The last step that may use the record, given it for its rank in the last epoch, the one before, and so on."""
+        """The last step that may use the record, given it for its rank in the last epoch, and in the one before."""
         if self.scheme is not Scheme.RESHUFFLE:
             return places[0]
         begins = self._epochs

@@ -106,7 +106,7 @@ def epoch_lengths(run: TrainingRun, scheme: Scheme) -> list[int]:
     """
     alike = scheme.goes_through_epochs or scheme is Scheme.FULL_BATCH
     line = timeline(run if alike else replace(run, leftover=Leftover.DROPPED), scheme)
-    return np.diff(line.epochs, append=line.steps).tolist()
+    return [int(each) for each in np.diff(line.epochs, append=line.steps)]
 
 
 def _full(run: TrainingRun, schedule: Schedule, n: int) -> Timeline:

@@ -25,6 +25,7 @@ from hsdp_symbolic.accounting import (
     huber,
     logistic,
     scalar,
+    scheduled,
     scheduled_run,
     smooth,
     smoothed_hinge,
@@ -213,6 +214,21 @@ class TestNoBoundIsBroken:
                 if scheme != "without_replacement":
                     assert found.delta <= delta(setting, epsilon=each, scheme=scheme).delta
         assert any("projected" in each for each in found.assumptions) or not found.hidden_state
+
+    def test_the_place_in_the_epoch_before_the_last_is_averaged_over(self, monkeypatch):
+        """Reshuffled: never more than where the record is last in it, and less where steps hide little."""
+        run = training_run(
+            n=60, batch_size=6, noise_multiplier=4, max_grad_norm=1, per="epoch", weight_decay="0.02",
+            learning_rate=["0.5", "0.4", "0.3", "0.2"], loss=logistic(feature_norm=1),
+        )  # fmt: skip
+        pairs = by_shifts(run, Scheme.RESHUFFLE, NORMAL)[0]
+        monkeypatch.setattr(scheduled, "MOST_PIECES", 0)
+        one = by_shifts(run, Scheme.RESHUFFLE, NORMAL)[0]
+        assert len(one.costs) == 10
+        assert len(pairs.costs) == 100
+        assert sum(each.share for each in pairs.costs) == 1
+        less, more = (each.best(Goal("epsilon", Fraction(1, 10**5))).upper for each in (pairs, one))
+        assert 0.9 * more < less < 0.999 * more
 
     def test_a_wide_projection_never_costs_more(self):
         facts = {"n": 60, "batch_size": 20, "noise_multiplier": 4, "max_grad_norm": 1, "epochs": 5}
