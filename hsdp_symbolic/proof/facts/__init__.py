@@ -33,6 +33,7 @@ PARTS = (
     "clipping",
     "clipped_updates",
     "clipped_softmax",
+    "sensitivity",
     "published",
 )
 
