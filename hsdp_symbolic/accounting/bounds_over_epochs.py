@@ -105,7 +105,7 @@ def compare(
         crossovers=tuple(crossovers),
         does_not_apply=tuple({**{entry.label: entry.reason for entry in shortest.refused}, **table.refused}.items()),
         update="" if composed else footing.why,
-        assumed_by_you=() if composed else footing.assumed_by_you,
+        assumed_by_you=shortest.your_word(names, not composed),
         note=why_composition(shortest, failed) if composed else "",
         helps=footing.helps if composed else "",
     )

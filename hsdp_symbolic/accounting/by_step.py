@@ -29,6 +29,7 @@ from .release import EVERY, LAST, Kind
 from .run import TrainingRun
 from .schedule import Schedule, Stretch
 from .scheduled import Cost, Costs, square_at_once
+from .sensitivity import moved_apart
 from .sums import Sum
 from .update import standing_statement
 
@@ -163,9 +164,11 @@ def _stated(setting: Setting) -> str:
     return "gdp:cyclic" if "lam" in setting else "gdp:convex"
 
 
-def by_shifts(run: TrainingRun, scheme: Scheme, effort: Effort) -> tuple[ByShifts | None, str]:
+def by_shifts(
+    run: TrainingRun, scheme: Scheme, effort: Effort, relation: Neighbouring = Neighbouring.REPLACE_ONE
+) -> tuple[ByShifts | None, str]:
     """The bound by shifts, or why there is none; errors where it is not known what was run."""
-    found = Costs(run, scheme)
+    found = Costs(run, scheme, relation)
     if not found.constants.known:
         return None, found.constants.reason
     costs = tuple(found.all())
@@ -174,16 +177,14 @@ def by_shifts(run: TrainingRun, scheme: Scheme, effort: Effort) -> tuple[ByShift
         costs = (Cost(Fraction(1), worst),)
     footing = found.constants.footing
     statement = standing_statement(_stated(footing.setting))
-    setting = footing.setting.replace(n=footing.setting["b"], K=1)
-    bound = ByShifts(
-        statement, setting, ({"j0": 0},), Neighbouring.REPLACE_ONE, "", effort, costs, tuple(_words(run, found))
-    )
-    return bound, ""
+    setting = footing.setting.replace(n=footing.setting["b"], K=1, S_g=found.S_g)
+    words = tuple(_words(run, found, relation))
+    return ByShifts(statement, setting, ({"j0": 0},), relation, "", effort, costs, words), ""
 
 
-def _words(run: TrainingRun, found: Costs) -> Iterator[str]:
+def _words(run: TrainingRun, found: Costs, relation: Neighbouring) -> Iterator[str]:
     """What else is assumed, and how steps are treated."""
-    yield f"one record is replaced; {run.released}"
+    yield f"{relation.words}; {run.released}"
     if run.released.length:
         yield "of an average it is not used that iterates are averaged: each of them might be seen"
     if run.projection is not None:
@@ -198,13 +199,12 @@ def _words(run: TrainingRun, found: Costs) -> Iterator[str]:
         yield f"{unused} records are left over in an epoch, and a record is as likely as any other to be among them"
 
 
-def composed(run: TrainingRun, scheme: Scheme, effort: Effort) -> Composed:
+def composed(run: TrainingRun, scheme: Scheme, effort: Effort, relation: Neighbouring) -> Composed:
     """Composition of steps that differ."""
     label = "gdp:composition:full_batch" if scheme is Scheme.FULL_BATCH else "gdp:composition:fixed"
-    setting = run.typical.replace(K=1)
-    return Composed(
-        standing_statement(label), setting, ({},), Neighbouring.REPLACE_ONE, "", effort, square_at_once(run, scheme)
-    )
+    setting = run.typical.replace(K=1, S_g=moved_apart(run, relation))
+    square = square_at_once(run, scheme, relation)
+    return Composed(standing_statement(label), setting, ({},), relation, "", effort, square)
 
 
 Bounds = Callable[[TrainingRun], Iterable[Bound]]

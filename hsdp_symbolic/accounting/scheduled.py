@@ -22,9 +22,10 @@ from ..arithmetic.doubles import double_above, double_below
 from ..functions.scheduled_set import from_step, spent_in_set
 from ..functions.scheduled_shifts import Schedule as ShiftsOfSteps
 from ..functions.scheduled_shifts import Steps
-from ..meaning import Scheme
+from ..meaning import Neighbouring, Scheme
 from ..setting.arrays import Array
 from .run import TrainingRun
+from .sensitivity import moved_apart
 from .step_constants import Constants
 from .timeline import Kind, timeline
 
@@ -44,12 +45,13 @@ class Cost:
 class Costs:
     """What a run costs by shifts, for every group of ranks."""
 
-    def __init__(self, run: TrainingRun, scheme: Scheme) -> None:
+    def __init__(self, run: TrainingRun, scheme: Scheme, relation: Neighbouring = Neighbouring.REPLACE_ONE) -> None:
         self.run, self.scheme = run, scheme
         self.line = timeline(run, scheme)
+        self.S_g = moved_apart(run, relation)
         self.constants = Constants.of(run, self.line.kinds)
         kinds, self._which = self.line.kinds, self.line.kind
-        moves = [_moves(kind, run) for kind in kinds]
+        moves = [_moves(kind, self.S_g) for kind in kinds]
         factors = [self.constants.factor(kind) for kind in kinds]
         self._factor = np.array([1.0 if each is None else double_above(each) for each in factors])[self._which]
         self._jump = np.array([double_above(jump) for jump, _ in moves])[self._which]
@@ -115,10 +117,10 @@ class Costs:
         return min(plain, nextafter(before + after, inf))
 
 
-def _moves(kind: Kind, run: TrainingRun) -> tuple[Fraction, Fraction]:
+def _moves(kind: Kind, S_g: Fraction) -> tuple[Fraction, Fraction]:
     """How far a step can move two runs apart, and the variance of its noise."""
     noise = 2 * kind.eta * kind.sigma2 * Fraction(kind.b, kind.divisor) ** 2
-    return kind.eta * run.setting["S_g"] / kind.divisor, noise
+    return kind.eta * S_g / kind.divisor, noise
 
 
 def _some(values: Array, most: int) -> Array:
@@ -131,10 +133,10 @@ def _some(values: Array, most: int) -> Array:
     return values[np.union1d(even, late[late >= 0])]
 
 
-def square_at_once(run: TrainingRun, scheme: Scheme) -> Fraction:
+def square_at_once(run: TrainingRun, scheme: Scheme, relation: Neighbouring) -> Fraction:
     """μ² if every iterate is seen: in every epoch the record is used once, in the step where that costs most."""
-    line = timeline(run, scheme)
-    moves = [_moves(kind, run) for kind in line.kinds]
+    line, S_g = timeline(run, scheme), moved_apart(run, relation)
+    moves = [_moves(kind, S_g) for kind in line.kinds]
     values = sorted({jump**2 / noise for jump, noise in moves})
     place = {value: number for number, value in enumerate(values)}
     rank = np.array([place[jump**2 / noise] for jump, noise in moves])[line.kind]

@@ -22,6 +22,7 @@ from .candidates import check_scheme
 from .conversion import admit_delta, admit_epsilon
 from .counts import admit_count
 from .run import ACTUAL, Covered, TrainingRun, as_run, cover
+from .sensitivity import longest_gradient
 from .update import WHAT_HELPS, Unclipped, standing_statement
 
 ONCE = {Asks.CONTRACTION: "unlearn:zero_out", Asks.CONVEX: "unlearn:convex"}
@@ -195,9 +196,9 @@ def _check_large_batches(covered: Covered, known: Asks) -> None:
 
 
 def _bounds(covered: Covered, scheme: Scheme, known: Asks) -> tuple[tuple[str, Setting], ...]:
-    """The statements that hold, each with its setting, in which S_g is the norm C that gradients are clipped to."""
+    """The statements that hold, each with its setting, in which S_g is how long a clipped gradient can be."""
     run, setting = covered.run, covered.setting
-    setting = setting.replace(S_g=setting["S_g"] / 2)
+    setting = setting.replace(S_g=longest_gradient(run).value)
     batches = int(setting["n"] // setting["b"])
     if run.steps is not None and scheme.goes_through_epochs:
         raise ArgumentError(
