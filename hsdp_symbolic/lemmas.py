@@ -68,6 +68,8 @@ _NEVER_COMPOSITION = "the statement says that it is never more than composition"
 _ANY_PATTERN = "Σ u(gap) is a bound for any pattern of hits, whatever the Lipschitz constant"
 _FORGETTING = "`accounting.forgetting`: shifts over training and the further steps"
 
+_SENSITIVITY = "S_g of a clipped run: `accounting/sensitivity.py`"
+
 LEMMAS = (
     Lemma("thm:shuffle", "paper.shuffle:falls_with_steps", _LARGEST),
     Lemma("thm:shuffle", "paper.shuffle:mixture_of_exponentials", _MEAN),
@@ -76,6 +78,13 @@ LEMMAS = (
     Lemma("thm:amp_samp_wo_replacement", "paper.sampling:map_convex", _ACCUMULATED),
     Lemma("thm:amp_samp_wo_replacement", "paper.sampling:slope_at_rest", _ACCUMULATED),
     Lemma("thm:amp_samp_wo_replacement", "paper.sampling:accumulated_stays_below", _ACCUMULATED),
+    Lemma("clip:convex", "sharper.clipped_updates:contracts_below", "the statement says where it contracts"),
+    Lemma("clip:convex", "sharper.clipped_updates:expands_from", "the statement says where it contracts"),
+    Lemma("gradient:scalar", "sharper.sensitivity:replaced_by_clip", _SENSITIVITY),
+    Lemma("gradient:scalar", "sharper.sensitivity:replaced_by_norm", _SENSITIVITY),
+    Lemma("gradient:scalar", "sharper.sensitivity:left_out_by_clip", _SENSITIVITY),
+    Lemma("gradient:scalar", "sharper.sensitivity:left_out_by_norm", _SENSITIVITY),
+    Lemma("gradient:logistic", "sharper.sensitivity:relabelled", _SENSITIVITY),
     Lemma("thm:GD_tighter:recursion", "paper.gradient_descent:factor_increases", _COMPOUNDED),
     Lemma("thm:GD_tighter:recursion", "paper.gradient_descent:factor_at_limit", _COMPOUNDED),
     Lemma("thm:GD_tighter:recursion", "paper.gradient_descent:limit_below_one", _COMPOUNDED),

@@ -144,7 +144,7 @@ def advise(
 
     def certified(changed: Changed, kind: Kind) -> Row:
         ticker.say(f"{kind}: {changed.words}")
-        relation_here = changed.neighbouring or relation
+        relation_here = _relation(changed, relation)
         try:
             found = epsilon(changed.run, delta=delta, scheme=changed.scheme, neighbouring=relation_here, effort=effort)
         except HsdpError as error:
@@ -159,7 +159,7 @@ def advise(
         except ArgumentError as error:
             rows.append(Row(change.kind, change.words, relation, None, f"{error.problem}"))
             continue
-        if (changed.run, changed.scheme) != (told, chosen) or changed.neighbouring not in (None, relation):
+        if (changed.run, changed.scheme) != (told, chosen) or _relation(changed, relation) is not relation:
             rows.append(certified(changed, change.kind))
     ticker.clear()
     held = sorted((row for row in rows if row.guarantee is not None), key=_cost)
@@ -171,6 +171,14 @@ def advise(
         now.note,
         now.helps or _what_helps(told),
     )
+
+
+def _relation(changed: Changed, asked: Neighbouring) -> Neighbouring:
+    """The relation a changed run is accounted for under: a record replaced may be one whose label alone differs."""
+    if changed.neighbouring is None:
+        return asked
+    narrower = asked in (Neighbouring.LABEL_ONLY, Neighbouring.ZERO_OUT) and asked in changed.scheme.neighbours
+    return asked if narrower and changed.neighbouring is Neighbouring.REPLACE_ONE else changed.neighbouring
 
 
 def _what_helps(run: TrainingRun) -> str:

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
 from ..errors import ArgumentError, HsdpError
-from ..meaning import Asks, Neighbouring, Scheme
+from ..meaning import Asks, Neighbouring, Scheme, Sensitivity
 from ..setting import Setting
 from .bounds import Bound, needs_hidden_state
-from .by_losses import by_losses
+from .by_losses import about_one_step, by_losses
 from .by_step import STRETCHES, THEOREM, by_shifts, by_stretches, composed
 from .candidates import apply, check_neighbouring, check_scheme, covering
 from .columns import Columns
 from .effort import NORMAL, Effort, TooMuchWork
 from .release import LAST
 from .run import ACTUAL, Covered, TrainingRun, as_run, cover
+from .sensitivity import Moved, moved
 from .update import Unclipped
 
 if TYPE_CHECKING:
@@ -54,6 +55,19 @@ class Candidates:
     hidden: set[str]
     """Labels of the hidden-state statements for such batches, whether they apply or not."""
 
+    def moved_for(self, found: Statement) -> Moved:
+        """S_g, for this statement."""
+        whose = found.terms.sensitivity if found.terms else Sensitivity.DIFFERING
+        return moved(self.covered.run, self.neighbouring, self.scheme.stated_for(self.neighbouring), whose)
+
+    def your_word(self, labels: Collection[str], hidden: bool) -> tuple[str, ...]:
+        """What you vouch for where these bounds are used: the update, if any is hidden-state, and what S_g is."""
+        words = [*self.covered.footing.assumed_by_you] if hidden else []
+        for bound in self.bounds:
+            if bound.label in labels:
+                words += self.moved_for(bound.statement).assumed
+        return tuple(dict.fromkeys(words))
+
 
 def bounds_for(
     run: Setting | TrainingRun,
@@ -72,6 +86,7 @@ def bounds_for(
     relation = check_neighbouring(chosen_scheme, neighbouring)
     _check_full_batch(told, chosen_scheme)
     _check_added_record(told, relation)
+    _check_left_out(told, relation)
     _check_batch_size_hidden(told, chosen_scheme)
     covered = cover(told, chosen_scheme)
     found = Candidates(covered, chosen_scheme, relation, told.steps, [], [], set())
@@ -93,7 +108,10 @@ def _of_like_steps(into: Candidates, refuse: Refuse | None, effort: Effort) -> N
             into.refused.append(Considered(found.label, "does not apply", None, None, reason))
             continue
         try:
-            into.bounds.append(apply(found, why, covered.setting_for(found), told.steps, effort))
+            setting = covered.setting_for(found)
+            if "S_g" in setting:
+                setting = setting.replace(S_g=into.moved_for(found).value)
+            into.bounds.append(apply(found, why, setting, told.steps, effort, into.neighbouring))
         except TooMuchWork as error:
             into.refused.append(Considered(found.label, "skipped", None, None, str(error)))
         except HsdpError as error:
@@ -112,16 +130,18 @@ def _of_steps_that_differ(into: Candidates, refuse: Refuse | None, effort: Effor
         if run.schedule is not None or (run.released.hides and run.released != LAST):
             _in_stretches(into, refuse, effort)
         if run.schedule is not None:
-            found = by_losses(run, scheme, into.neighbouring, effort)
-            into.bounds.extend(each for each in found if refuse is None or not refuse(each.statement))
+            for found in about_one_step(scheme, scheme.stated_for(into.neighbouring)):
+                if refuse is None or not refuse(found):
+                    S_g = into.moved_for(found).value
+                    into.bounds.append(by_losses(run, found, S_g, into.neighbouring, effort))
         return
     covered = into.covered
     no_form = covered.uncovered or (covered.uneven and Asks.LIPSCHITZ in covered.footing.provides)
     uneven = scheme.goes_through_epochs and (run.steps is not None or no_form)
     columns = None
     if run.schedule is not None:
-        columns = Columns.of(run, scheme)
-        into.bounds.append(composed(run, scheme, effort, columns))
+        columns = Columns.of(run, scheme, into.neighbouring)
+        into.bounds.append(composed(run, scheme, effort, into.neighbouring, columns))
     contracts = Asks.CONTRACTION in into.covered.footing.provides and "lam" in into.covered.setting
     if run.is_plain and not uneven and (contracts or scheme is not Scheme.RESHUFFLE):
         return  # closed forms cost no more
@@ -134,7 +154,7 @@ def _by_shifts(into: Candidates, refuse: Refuse | None, effort: Effort, columns:
     if run.released.hides:
         into.hidden.add(THEOREM)
     try:
-        bound, reason = by_shifts(run, into.scheme, effort, columns)
+        bound, reason = by_shifts(run, into.scheme, effort, into.neighbouring, columns)
     except HsdpError as error:
         bound, reason = None, str(error)
     if bound is not None and refuse is not None:
@@ -181,6 +201,17 @@ def _check_added_record(run: TrainingRun, relation: Neighbouring) -> None:
             run.divisor,
             "a record added or removed changes the size of a batch, and so the noise itself: no statement covers it",
             "divide by a fixed number, or use neighbouring = replace_one",
+        )
+
+
+def _check_left_out(run: TrainingRun, relation: Neighbouring) -> None:
+    """Refuse a gradient left out of the paper's algorithm, whose S_g is about two gradients."""
+    if relation is Neighbouring.ZERO_OUT and isinstance(run.update, Unclipped):
+        raise ArgumentError(
+            "neighbouring",
+            relation.value,
+            "without clipping nothing says how long the gradient of a record is: S_g is about two of them",
+            "use replace_one, or describe the run by noise_multiplier and max_grad_norm",
         )
 
 

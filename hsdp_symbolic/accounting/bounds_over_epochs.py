@@ -109,7 +109,7 @@ def compare(
         crossovers=tuple(crossovers),
         does_not_apply=tuple({**{entry.label: entry.reason for entry in shortest.refused}, **table.refused}.items()),
         update="" if composed else footing.why,
-        assumed_by_you=() if composed else footing.assumed_by_you,
+        assumed_by_you=shortest.your_word(names, not composed),
         note=note,
         helps=what_helps(shortest, note),
         unfinished=lengths.unfinished(chosen[-1]),

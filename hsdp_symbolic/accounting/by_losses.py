@@ -19,7 +19,7 @@ from ..evaluate.enclosure import Enclosure
 from ..functions.loss_profiles import Repeated, Various, deltas, epsilons
 from ..functions.sampled_profile import SampledProfile
 from ..meaning import Neighbouring, Released, Scheme
-from ..statement import ON_A_GRID
+from ..statement import ON_A_GRID, Statement
 from .bounds import Best, ProfileBound
 from .candidates import statements_of
 from .conversion import Goal
@@ -73,21 +73,25 @@ class ByLosses(ProfileBound):
         return max(low, Fraction(0)), min(high, most)
 
 
-def by_losses(run: TrainingRun, scheme: Scheme, relation: Neighbouring, effort: Effort) -> Iterator[ByLosses]:
-    """The bound, if there is a statement about one such step."""
+def by_losses(run: TrainingRun, found: Statement, S_g: Fraction, relation: Neighbouring, effort: Effort) -> ByLosses:
+    """The bound, from a statement about one such step."""
+    parts = tuple((rate, cost, count) for (rate, cost), count in _fewer(_kinds(run, S_g)).items())
+    return ByLosses(found, run.typical.replace(S_g=S_g), ({},), relation, "", effort, parts)
+
+
+def about_one_step(scheme: Scheme, stated: Neighbouring) -> Iterator[Statement]:
+    """The statements that bound the profile of all iterates by privacy losses of single steps."""
     for found in statements_of(scheme, Released.EVERY):
-        if found.neighbouring is relation and any(isinstance(each, SampledProfile) for each in found.functions):
-            parts = tuple((rate, cost, count) for (rate, cost), count in _fewer(_kinds(run, relation)).items())
-            yield ByLosses(found, run.typical, ({},), relation, "", effort, parts)
+        if found.neighbouring is stated and any(isinstance(each, SampledProfile) for each in found.functions):
+            yield found
 
 
-def _kinds(run: TrainingRun, relation: Neighbouring) -> Kinds:
+def _kinds(run: TrainingRun, S_g: Fraction) -> Kinds:
     """Steps by their rate and their μ²; to divide by another number changes both noise and sensitivity."""
     assert run.schedule is not None
-    moved = run.setting["S_g"] / (2 if relation is Neighbouring.ADD_REMOVE else 1)
     found: Counter[tuple[Fraction, Fraction]] = Counter()
     for each in run.schedule.stretches:
-        found[each.b / run.setting["n"], each.eta * moved**2 / (2 * each.sigma2 * each.b**2)] += each.steps
+        found[each.b / run.setting["n"], each.eta * S_g**2 / (2 * each.sigma2 * each.b**2)] += each.steps
     return found
 
 

@@ -175,10 +175,14 @@ def _stated(setting: Setting) -> str:
 
 
 def by_shifts(
-    run: TrainingRun, scheme: Scheme, effort: Effort, columns: Columns | None = None
+    run: TrainingRun,
+    scheme: Scheme,
+    effort: Effort,
+    relation: Neighbouring = Neighbouring.REPLACE_ONE,
+    columns: Columns | None = None,
 ) -> tuple[ByShifts | None, str]:
     """The bound by shifts, or why there is none; errors where it is not known what was run."""
-    found = Costs(run, scheme, Columns.of(run, scheme) if columns is None else columns)
+    found = Costs(run, scheme, Columns.of(run, scheme, relation) if columns is None else columns)
     if not found.constants.known:
         return None, found.constants.reason
     costs = tuple(found.all())
@@ -187,14 +191,15 @@ def by_shifts(
         costs = (Cost(Fraction(1), worst),)
     footing = found.constants.footing
     statement = standing_statement(_stated(footing.setting))
-    setting = footing.setting.replace(n=run.setting["n"], K=None)  # so that only what is asked of an update is shown
-    bound = ByShifts(statement, setting, ({},), Neighbouring.REPLACE_ONE, "", effort, costs, tuple(_words(run, found)))
-    return bound, ""
+    # no more than is asked of an update, so that only that is shown
+    setting = footing.setting.replace(n=run.setting["n"], K=None, S_g=found.sensitivity)
+    words = tuple(_words(run, found, relation))
+    return ByShifts(statement, setting, ({},), relation, "", effort, costs, words), ""
 
 
-def _words(run: TrainingRun, found: Costs) -> Iterator[str]:
+def _words(run: TrainingRun, found: Costs, relation: Neighbouring) -> Iterator[str]:
     """What else is assumed, and how steps are treated."""
-    yield f"one record is replaced; {run.released}"
+    yield f"{relation.words}; {run.released}"
     if run.released.length:
         yield "of an average it is not used that iterates are averaged: each of them might be seen"
     if run.projection is not None:
@@ -214,13 +219,11 @@ def projected_onto(diameter: Fraction) -> str:
     )
 
 
-def composed(run: TrainingRun, scheme: Scheme, effort: Effort, columns: Columns) -> Composed:
+def composed(run: TrainingRun, scheme: Scheme, effort: Effort, relation: Neighbouring, columns: Columns) -> Composed:
     """Composition of steps that differ."""
     label = "gdp:composition:full_batch" if scheme is Scheme.FULL_BATCH else "gdp:composition:fixed"
-    setting = run.typical.replace(K=None)
-    return Composed(
-        standing_statement(label), setting, ({},), Neighbouring.REPLACE_ONE, "", effort, square_at_once(columns)
-    )
+    setting = run.typical.replace(K=None, S_g=columns.sensitivity)
+    return Composed(standing_statement(label), setting, ({},), relation, "", effort, square_at_once(columns))
 
 
 Bounds = Callable[[TrainingRun], Iterable[Bound]]

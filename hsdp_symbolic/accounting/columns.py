@@ -16,9 +16,10 @@ import numpy as np
 
 from ..arithmetic.doubles import double_above, double_below
 from ..arithmetic.rounded import require_nearest_arrays
-from ..meaning import Scheme
+from ..meaning import Neighbouring, Scheme
 from ..setting.arrays import Array
 from .run import TrainingRun
+from .sensitivity import moved_apart
 from .timeline import Kind, Timeline, timeline
 
 MOST_EXACT = 1000
@@ -62,9 +63,9 @@ class Columns:
     """That of lengths, if they are to be looked at one by one."""
 
     @classmethod
-    def of(cls, run: TrainingRun, scheme: Scheme) -> Columns:
+    def of(cls, run: TrainingRun, scheme: Scheme, relation: Neighbouring) -> Columns:
         """In a unit of the run's own, unless its steps are of too many kinds, none of them extreme."""
-        found = cls(timeline(run, scheme), run.setting["S_g"])
+        found = cls(timeline(run, scheme), moved_apart(run, relation))
         if len(found.kinds) > MOST_EXACT and not found._outside.size:
             return found
         return replace(found, unit=max(map(found.jump_of, found.kinds)) or Fraction(1))

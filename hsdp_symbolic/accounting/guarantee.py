@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,7 @@ from .conversion import Form, Goal, admit_delta, admit_epsilon, check_form
 from .effort import Effort, TooMuchWork, admit_effort, on_losses, rank, takes_long
 from .orders import Loses, admit_orders, best, minimum
 from .run import Leftover, TrainingRun
-from .update import Unclipped
+from .update import SourcedConstant, Unclipped, VouchedLipschitz
 
 if TYPE_CHECKING:
     from sympy.core.relational import Relational
@@ -76,6 +76,8 @@ class Guarantee:
     """What the bound is, in words."""
     note: str = ""
     helps: str = ""
+    sensitivity: SourcedConstant | None = None
+    """S_g, as the bound used needs it under the neighbouring relation, and where it comes from."""
 
 
 def epsilon(
@@ -166,11 +168,12 @@ def _guarantee(
         setting=candidates.covered.setting_for(chosen.statement),
         choices=found.choices,
         update=footing.why if chosen.hidden_state else "any: each step is a Gaussian mechanism by itself",
-        assumed_by_you=footing.assumed_by_you if chosen.hidden_state else (),
+        assumed_by_you=candidates.your_word((chosen.label,), chosen.hidden_state),
         minimum=least,
         title=chosen.title,
         note=note,
         helps=what_helps(candidates, note),
+        sensitivity=candidates.moved_for(chosen.statement).constant,
     )
 
 
@@ -380,7 +383,7 @@ def _assumptions(chosen: Bound, candidates: Candidates) -> tuple[str, ...]:
     """What is assumed of the run and cannot be checked here."""
     covered, used = candidates.covered, chosen.statement
     run, setting = covered.run, covered.run.setting
-    words = used.terms.words if used.terms else ()
+    words = replace(used.terms, neighbouring=candidates.neighbouring).words if used.terms else ()
     if not isinstance(run.update, Unclipped):  # what the loss must be is settled by the footing
         clip = setting["S_g"] / 2
         bounded = (
@@ -389,6 +392,8 @@ def _assumptions(chosen: Bound, candidates: Candidates) -> tuple[str, ...]:
             else "every record's gradient is clipped, and noise_multiplier is the noise over that norm"
         )
         words = (bounded, *words[1:])
+    if candidates.neighbouring is Neighbouring.ZERO_OUT and isinstance(run.update, VouchedLipschitz):
+        words = (*words, "what you vouch for holds for batches in which the gradient of a record is left out, too")
     by_step = isinstance(chosen, (ByShifts, ByStretches))
     if isinstance(chosen, (ByShifts, ByStretches)):
         words = (*words[:1], *chosen.words)

@@ -3,7 +3,8 @@
 A DP-SGD library updates θ ← θ − lr·(Σ clipped gradients + z·C·N(0, I))/b − lr·λθ, with weight decay λ. The paper's step
 is θ ← θ − η·(mean gradient) + √(2ησ²)·N(0, I). So η = lr and 2ησ² = (lr·z·C/b)², an exact rational. Where a library
 divides by another number than the batch size, noise and sensitivity change in proportion (`run.cover`). Replacing one
-record moves a sum of gradients of norm at most C by up to 2C, so S_g = 2C; adding or removing one moves it by C.
+record moves a sum of gradients of norm at most C by up to 2C, so S_g = 2C in the setting of a run; what it is under
+another neighbouring relation, or for a loss with shorter gradients, is found where a bound is applied (`sensitivity`).
 """
 
 from __future__ import annotations

@@ -65,19 +65,19 @@ def by_constant(
         words = "a clipped update of which no Lipschitz constant is proved"
         return Footing(setting, ONLY_COMPOSITION, words, assumed_by_you=told, lacks=expands)
     label, constant = least
-    if constant < 1 and (rate := _rounded((1 - constant) / setting["eta"])[0]) > 0:
+    if constant < 1 and (rate := rounded((1 - constant) / setting["eta"])[0]) > 0:
         says = "the update is (1 − ηλ)-Lipschitz with this λ, rounded down"
         source = SourcedConstant("lam", rate, label, says)
         # β plays no part once the update contracts; it must not be below λ
         return Footing(setting.replace(lam=rate, beta=rate), ONLY_CONTRACTION, f"{why} ({label})", (source,), told)
-    constant = max(Fraction(1), _rounded(constant)[1])
+    constant = max(Fraction(1), rounded(constant)[1])
     source = SourcedConstant("lipschitz", constant, label, "the update is c-Lipschitz with this c, rounded up")
     words = f"an update that may expand, by a known factor ({label})"
     enough = remedies(setting, constants, others)
     return Footing(setting.replace(lipschitz=constant), ONLY_LIPSCHITZ, words, (source,), told, expands, enough)
 
 
-def _rounded(value: Fraction) -> tuple[Fraction, Fraction]:
+def rounded(value: Fraction) -> tuple[Fraction, Fraction]:
     """The short decimals next to a number, not above and not below it."""
     down, up = Enclosure(value, value).decimals(DIGITS)
     return Fraction(down), Fraction(up)
@@ -100,7 +100,7 @@ def remedies(setting: Setting, constants: Callable[[Setting], Constants], others
     def enough(decay: Fraction) -> bool:
         return contracts(setting.replace(lam=decay, eta=Fraction(1, 10**6) / decay))
 
-    decay = _rounded(setting["lam"])[1]
+    decay = rounded(setting["lam"])[1]
     while not enough(2 * decay):
         decay *= 2
     while not enough(decay):

@@ -7,7 +7,7 @@ contraction; at 1 or above, bounds for updates that expand are left. Of several 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Protocol
@@ -16,7 +16,7 @@ from ..errors import ArgumentError, HypothesisError
 from ..setting import Setting
 from ..setting.gate import admit_positive, to_fraction
 from ..setting.letters import LETTERS
-from .lipschitz import OF_CONVEX, OF_SMOOTH, Constants, by_constant, decay_of, of_clipped, of_softmax
+from .lipschitz import OF_CONVEX, OF_SMOOTH, Constants, by_constant, decay_of, of_clipped, of_softmax, rounded
 from .update import (
     ANY_BATCH,
     CLIPPED_ONE_BY_ONE,
@@ -30,6 +30,9 @@ from .update import (
 )
 
 SCALAR = "clip:scalar"
+LOGISTIC = "clip:logistic"
+OFFSET = Fraction(1, 10**6)
+"""What clippers (Opacus' for one) may add to the norm that they divide by."""
 SOFTMAX = "prop:smooth_strcvx_clip"
 REGULARISED_OUTSIDE = "a regulariser is added after clipping, to every parameter; none is part of the loss"
 HOW_IT_STEPS = (CLIPPED_ONE_BY_ONE, REGULARISED_OUTSIDE, PLAIN_STEPS)
@@ -67,6 +70,8 @@ class ScalarLoss:
     bias: bool = True
     name: str = "scalar"
     """What it was declared as, for messages and for adapters that can look."""
+    slope: Fraction | None = None
+    """The largest |φ'|, if that is known."""
 
     @property
     def is_convex(self) -> bool:
@@ -77,22 +82,57 @@ class ScalarLoss:
         return standing_statement(SCALAR).exact(setting, **given)
 
     def told(self) -> str:
+        steep = "" if self.slope is None else f" of size at most {self.slope}"
+        kind = ", that of binary logistic regression" if self.is_logistic else ""
         return (
-            f"every record's loss is φ(x·θ), φ convex with a {self.curvature}-Lipschitz derivative, and "
+            f"every record's loss is φ(x·θ){kind}, φ convex with a {self.curvature}-Lipschitz derivative{steep}, and "
             f"‖x‖ ≤ {float(self.feature_norm):.9g}" + (" before a 1 is appended" if self.bias else "")
         )
 
+    @property
+    def is_logistic(self) -> bool:
+        return self.name == "logistic"
+
+    @property
+    def _features(self) -> dict[str, Fraction]:
+        return {"L": self.feature_norm, "bias": Fraction(self.bias)}
+
+    def longest(self) -> SourcedConstant | None:
+        """How long a gradient can be before it is clipped, if that is known."""
+        if self.is_logistic:
+            return of_gradients("gradient:logistic", self._features)
+        return None if self.slope is None else of_gradients("gradient:scalar", {"slope": self.slope, **self._features})
+
+    def labels_apart(self) -> SourcedConstant | None:
+        """How far apart the gradients for two labels can be, if that is known."""
+        return of_gradients("gradient:logistic", self._features, beside=True) if self.is_logistic else None
+
+    def _clipped(self, setting: Setting) -> tuple[Fraction, str, str]:
+        """How smooth the clipped loss is, by which statement, and in symbols."""
+        plain = self.smoothness(setting)
+        if self.is_logistic:
+            try:
+                found = rounded(standing_statement(LOGISTIC).enclose_at(setting, self._features).hi)[1]
+            except HypothesisError:  # the clip norm is not small
+                return plain, SCALAR, f"κ·(L² + {int(self.bias)})"
+            # beyond C a clipper that adds OFFSET to norms lets slopes rise by p(1 − p)‖x‖²·OFFSET/C, at most
+            if found < plain and found * setting["S_g"] > OFFSET * (self.feature_norm**2 + int(self.bias)):
+                return found, LOGISTIC, f"C·(√(L² + {int(self.bias)}) − C)"
+        return plain, SCALAR, f"κ·(L² + {int(self.bias)})"
+
     def footing(self, setting: Setting, load: Fraction = Fraction(1)) -> Footing:
         regulariser = decay_of(setting)
-        smooth = load * self.smoothness(setting)
+        smooth, label, spelled = self._clipped(setting)
+        smooth *= load
         if setting["eta"] * (smooth + 2 * regulariser) >= 2:
             return self._long(setting, load)
-        spelled = f"κ·(L² + {int(self.bias)})" + ("" if load == 1 else f", times {load}") + " and λ added"
+        spelled += ("" if load == 1 else f", times {load}") + " and λ added"
+        kind = "the binary logistic loss" if label == LOGISTIC else "a scalar-output loss"
         return Footing(
             setting.replace(beta=smooth + regulariser),
             ANY_BATCH,
-            f"clipped gradients of a scalar-output loss with the regulariser outside the clip ({SCALAR})",
-            (SourcedConstant("beta", smooth + regulariser, SCALAR, f"smoothness of the clipped loss: {spelled}"),),
+            f"clipped gradients of {kind} with the regulariser outside the clip ({label})",
+            (SourcedConstant("beta", smooth + regulariser, label, f"smoothness of the clipped loss: {spelled}"),),
             (self.told(), *HOW_IT_STEPS),
         )
 
@@ -100,9 +140,10 @@ class ScalarLoss:
         """The step is too long for the clipped loss, whose gradients are those of a convex smooth one all the same."""
 
         def constants(at: Setting) -> Constants:
-            smooth = load * self.smoothness(at)
+            smooth, label, _ = self._clipped(at)
+            smooth *= load
             if at["eta"] * (smooth + 2 * decay_of(at)) < 2:
-                yield SCALAR, 1 - at["eta"] * decay_of(at)
+                yield label, 1 - at["eta"] * decay_of(at)
             yield from of_clipped(at, smooth, OF_CONVEX)
 
         problem = f"a step of eta = {setting['eta']} is too long for so smooth a loss"
@@ -128,6 +169,14 @@ class SoftmaxLoss:
             f"softmax regression with {self.classes} classes on inputs of norm at most {self.feature_norm}, with or "
             "without a 1 appended"
         )
+
+    def longest(self) -> SourcedConstant:
+        """How long a gradient can be before it is clipped."""
+        return of_gradients("gradient:softmax", {"L": self.feature_norm})
+
+    def labels_apart(self) -> SourcedConstant:
+        """How far apart the gradients for two labels can be."""
+        return of_gradients("gradient:softmax", {"L": self.feature_norm}, beside=True)
 
     def footing(self, setting: Setting, load: Fraction = Fraction(1)) -> Footing:
         if "lam" not in setting:
@@ -219,12 +268,13 @@ DECLARED = (ScalarLoss, SoftmaxLoss, RecordLoss, RegularisedInside, VouchedLipsc
 
 def logistic(*, feature_norm: object, bias: bool = True) -> ScalarLoss:
     """Binary logistic regression: φ(u) = log(1 + e^(−yu)), whose second derivative is at most 1/4."""
-    return replace(scalar(feature_norm=feature_norm, curvature=Fraction(1, 4), bias=bias), name="logistic")
+    found = scalar(feature_norm=feature_norm, curvature=Fraction(1, 4), bias=bias, slope=1)
+    return replace(found, name="logistic")
 
 
-def huber(*, feature_norm: object, bias: bool = True) -> ScalarLoss:
-    """Huber's loss: (u − y)²/2 near y and linear far from it, so that its curvature is at most 1."""
-    return replace(scalar(feature_norm=feature_norm, curvature=1, bias=bias), name="huber")
+def huber(*, feature_norm: object, bias: bool = True, slope: object = None) -> ScalarLoss:
+    """Huber's loss: (u − y)²/2 near y and linear far from it, with that `slope`; its curvature is at most 1."""
+    return replace(scalar(feature_norm=feature_norm, curvature=1, bias=bias, slope=slope), name="huber")
 
 
 def squared(*, feature_norm: object, bias: bool = True) -> ScalarLoss:
@@ -232,11 +282,13 @@ def squared(*, feature_norm: object, bias: bool = True) -> ScalarLoss:
     return replace(scalar(feature_norm=feature_norm, curvature=2, bias=bias), name="squared")
 
 
-def scalar(*, feature_norm: object, curvature: object, bias: bool = True) -> ScalarLoss:
-    """Any loss φ(x·θ) with φ convex and a `curvature`-Lipschitz derivative."""
+def scalar(*, feature_norm: object, curvature: object, bias: bool = True, slope: object = None) -> ScalarLoss:
+    """Any loss φ(x·θ) with φ convex and a `curvature`-Lipschitz derivative, at most `slope` in size, if given."""
     if not isinstance(bias, bool):
         raise ArgumentError("bias", bias, "neither True nor False", "say whether a constant 1 is appended to x")
-    return ScalarLoss(admit_positive("feature_norm", feature_norm), admit_positive("curvature", curvature), bias)
+    steep = None if slope is None else admit_positive("slope", slope)
+    norm, curved = admit_positive("feature_norm", feature_norm), admit_positive("curvature", curvature)
+    return ScalarLoss(norm, curved, bias, slope=steep)
 
 
 def softmax(*, classes: object, feature_norm: object) -> SoftmaxLoss:
@@ -249,7 +301,7 @@ def softmax(*, classes: object, feature_norm: object) -> SoftmaxLoss:
 def smoothed_hinge(*, feature_norm: object, width: object = 1, bias: bool = True) -> ScalarLoss:
     """The hinge max(0, 1 − yu) with its kink rounded off over `width`: its slope rises at no more than 1/width."""
     curvature = 1 / admit_positive("width", width)
-    return replace(scalar(feature_norm=feature_norm, curvature=curvature, bias=bias), name="smoothed_hinge")
+    return replace(scalar(feature_norm=feature_norm, curvature=curvature, bias=bias, slope=1), name="smoothed_hinge")
 
 
 def convex(*, smoothness: object) -> RecordLoss:
@@ -265,9 +317,9 @@ def smooth(*, smoothness: object) -> RecordLoss:
 _Maker = Callable[..., Update]  # type: ignore[explicit-any]  # each has keywords of its own
 _LOSSES: dict[str, tuple[_Maker, tuple[str, ...], tuple[str, ...]]] = {
     "logistic": (logistic, ("feature_norm",), ("bias",)),
-    "huber": (huber, ("feature_norm",), ("bias",)),
+    "huber": (huber, ("feature_norm",), ("bias", "slope")),
     "squared": (squared, ("feature_norm",), ("bias",)),
-    "scalar": (scalar, ("feature_norm", "curvature"), ("bias",)),
+    "scalar": (scalar, ("feature_norm", "curvature"), ("bias", "slope")),
     "smoothed_hinge": (smoothed_hinge, ("feature_norm",), ("width", "bias")),
     "softmax": (softmax, ("feature_norm", "classes"), ()),
     "convex": (convex, ("smoothness",), ()),
@@ -317,6 +369,18 @@ def inside(loss: Update, strength: Fraction) -> RegularisedInside:
     raise ArgumentError(
         "regulariser", WITHIN, "you vouch for the update, regulariser and all", "leave weight_decay and it out"
     )
+
+
+def of_gradients(label: str, letters: Mapping[str, Fraction], *, beside: bool = False) -> SourcedConstant:
+    """What a statement says of gradients before they are clipped, or what is proved beside it, a root: rounded up."""
+    from ..evaluate.enclosure import enclose, exact
+    from ..evaluate.program import compile_expression
+
+    found = standing_statement(label)
+    value = found.beside[0].proposition.value if beside else found.expr
+    down, up = rounded(enclose(compile_expression(value), letters).hi)
+    is_above = down**2 >= exact(compile_expression(value**2), letters)
+    return SourcedConstant("S_g", down if is_above else up, label, found.title)
 
 
 def never_bites(clip: Fraction, feature_norm: Fraction) -> bool:

@@ -51,7 +51,7 @@ class Costs:
     """What a run costs by shifts, for every group of ranks."""
 
     def __init__(self, run: TrainingRun, scheme: Scheme, columns: Columns) -> None:
-        self.run, self.scheme, self.line = run, scheme, columns.line
+        self.run, self.scheme, self.line, self.sensitivity = run, scheme, columns.line, columns.sensitivity
         self.constants = Constants.of(run, columns)
         which = self.line.kind
         known = np.isfinite(self.constants.factor)

@@ -54,7 +54,7 @@ class Total:
     bounds: tuple[str, ...]
     neighbouring: str
     assumed_by_you: tuple[str, ...] = ()
-    """What you vouch for in the updates of those parts for which a hidden-state bound is used."""
+    """What you vouch for: the updates of parts for which a hidden-state bound is used, and losses that S_g is from."""
     notes: tuple[str, ...] = ()
     """For each part, why composition is used; empty if it is not."""
 
@@ -145,7 +145,11 @@ def _total(
         bounds=found.bounds,
         neighbouring=relation,
         assumed_by_you=tuple(
-            dict.fromkeys(word for hides, each in pairs if hides for word in each.covered.footing.assumed_by_you)
+            dict.fromkeys(
+                word
+                for label, (hides, each) in zip(found.bounds, pairs, strict=True)
+                for word in each.your_word((label,), hides)
+            )
         ),
         notes=tuple("" if hides else _why_composition(each) for hides, each in pairs),
     )

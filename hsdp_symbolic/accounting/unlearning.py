@@ -24,6 +24,7 @@ from .counts import admit_count
 from .forgetting import THEOREM, TITLE, ShiftsOfForgetting
 from .release import LAST
 from .run import ACTUAL, Covered, TrainingRun, as_run, cover
+from .sensitivity import longest_gradient
 from .update import WHAT_HELPS, Unclipped, standing_statement
 
 ONCE = {
@@ -239,9 +240,9 @@ def _check_large_batches(covered: Covered, known: Asks, scheme: Scheme) -> None:
 
 
 def _bounds(covered: Covered, scheme: Scheme, known: Asks) -> tuple[tuple[str, Setting], ...]:
-    """The statements that hold, each with its setting, in which S_g is the norm C that gradients are clipped to."""
+    """The statements that hold, each with its setting, in which S_g is how long a clipped gradient can be."""
     run, setting = covered.run, covered.setting
-    setting = setting.replace(S_g=setting["S_g"] / 2)
+    setting = setting.replace(S_g=longest_gradient(run).value)
     batches = int(setting["n"] // setting["b"])
     if run.steps is not None and scheme.goes_through_epochs:
         raise ArgumentError(

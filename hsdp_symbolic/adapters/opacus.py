@@ -126,15 +126,27 @@ class HiddenStateEngine(PrivacyEngine):
         loader, optimizer = self._seen()
         return observe(self._model, loader, optimizer, self._layer, widened(self._loss, self._layer), self._declared)
 
-    def guarantee(self, delta: Any, *, orders: Iterable[Any] | None = None, effort: str = "normal") -> Guarantee:
-        """As `get_epsilon`, with the bound used, why it holds, what is assumed by you, and what else was considered."""
+    def guarantee(
+        self,
+        delta: Any,
+        *,
+        orders: Iterable[Any] | None = None,
+        effort: str = "normal",
+        neighbouring: str | None = None,
+    ) -> Guarantee:
+        """As `get_epsilon`, with the bound used, why it holds, what is assumed by you, and what else was considered.
+
+        `neighbouring` says which datasets are compared, as for `hsdp_symbolic.accounting.epsilon`.
+        """
         if self._error is not None:
             raise self._error
         _, optimizer = self._seen()
         if not len(optimizer):
             raise ArgumentError("steps", 0, "no step was made yet", "train first")
         seen = self.observed()
-        found = epsilon(self._run(seen), delta=delta, scheme=seen.scheme, orders=orders, effort=effort)
+        found = epsilon(
+            self._run(seen), delta=delta, scheme=seen.scheme, neighbouring=neighbouring, orders=orders, effort=effort
+        )
         told = ALWAYS_ASSUMED if seen.scheme is not Scheme.SHUFFLE else (*ALWAYS_ASSUMED, PERMUTED_ONCE)
         if not optimizer.optimiser_type.__module__.startswith("torch.optim"):
             told = (*told, f"{seen.optimiser[0]} uses the noisy gradients, and nothing else of the data")

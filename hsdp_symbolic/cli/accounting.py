@@ -23,7 +23,7 @@ LISTED = ("learning_rate", "noise_multiplier", "batch_size", "eta", "sigma", "b"
 """With --per, these may be lists."""
 LIBRARY = {
     "noise_multiplier": "standard deviation of the noise on a sum of gradients, over the clip norm (a list with --per)",
-    "max_grad_norm": "norm each record's gradient is clipped to; S_g is twice that",
+    "max_grad_norm": "norm C each record's gradient is clipped to; S_g is 2C, or less if --loss has shorter gradients",
     "clip_norm": "another name for --max-grad-norm",
     "sample_rate": "probability with which a record is in a batch (b/n)",
     "batch_size": "size of a mini-batch (a list with --per)",
@@ -38,13 +38,15 @@ LIBRARY = {
     "convex or smooth",
     "feature_norm": "for any --loss on features: largest norm of a record's features, before a 1 is appended",
     "curvature": "for --loss scalar, which is phi(x*theta): Lipschitz constant of phi'",
+    "slope": "for --loss scalar or huber: largest |phi'|, if it is known: gradients are no longer than it "
+    "times the features",
     "classes": "for --loss softmax: number of classes",
     "width": "for --loss smoothed_hinge: over how much of the score its kink is rounded off (default 1)",
     "smoothness": "for --loss convex or smooth: Lipschitz constant of a record's gradient, before clipping",
     "optimizer": "sgd (default) for plain gradient steps; for any other, only composition holds",
     "vouched_lipschitz": "instead of --loss: a Lipschitz constant of the clipped update, on your own word",
 }
-LOSS_FACTS = ("feature_norm", "curvature", "width", "smoothness", "classes")
+LOSS_FACTS = ("feature_norm", "curvature", "slope", "width", "smoothness", "classes")
 COMMON = ("n", "lam", "beta")
 """Letters that may be given with either way of describing a run."""
 SHOWN = ("released", "checkpoints", "average", "projection")
@@ -52,8 +54,8 @@ OPTIONS = ("scheme", "delta", "epsilon", "orders", "neighbouring", "effort", "le
 _INTEGER = re.compile(r"[+-]?\d{1,40}", re.ASCII)
 SCHEMES_IN_WORDS = "fixed, shuffle, reshuffle, without_replacement, full_batch, poisson or balls_in_bins"
 NEIGHBOURING_IN_WORDS = (
-    "how neighbouring datasets differ: replace_one (a record replaced; default) or add_remove (added or removed; "
-    "default for poisson and balls_in_bins)"
+    "how neighbouring datasets differ: replace_one (a record replaced; default), add_remove (added or removed; default "
+    "for poisson and balls_in_bins), label_only (another label) or zero_out (a record's gradient left out)"
 )
 LEFTOVER_IN_WORDS = (
     "what becomes of the records that fill no batch, if b does not divide n: dropped (drop_last), partial (a shorter "

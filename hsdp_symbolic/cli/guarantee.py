@@ -10,6 +10,7 @@ from ..meaning import Neighbouring
 
 if TYPE_CHECKING:
     from ..accounting import Comparison, Guarantee
+    from ..accounting.update import SourcedConstant
 
 
 def rounded_up(value: float) -> str:
@@ -62,8 +63,24 @@ def as_json(found: Guarantee) -> dict[str, Any]:
         "assumptions": list(found.assumptions),
         "note": found.note,
         "helps": found.helps,
+        "sensitivity": None if found.sensitivity is None else constant(found.sensitivity),
         "setting": found.setting.exact_strings(),
     }
+
+
+def constant(found: SourcedConstant) -> dict[str, str]:
+    """A constant and where it comes from."""
+    return {"name": found.name, "value": str(found.value), "from": found.comes_from, "says": found.says}
+
+
+def one_record(relation: str) -> str:
+    """For whom it is private: how one record may differ."""
+    return {
+        Neighbouring.REPLACE_ONE: "one record replaced",
+        Neighbouring.ADD_REMOVE: "one record added or removed",
+        Neighbouring.LABEL_ONLY: "the label of one record",
+        Neighbouring.ZERO_OUT: "one record left out",
+    }[Neighbouring(relation)]
 
 
 def by_composition(found: Guarantee | Comparison) -> str:
@@ -75,9 +92,8 @@ def report(found: Guarantee) -> None:
     from ..catalogue import labels, statement
 
     where = f" ({statement(found.bound).where})" if found.bound in labels() else ""
-    how = "replaced" if found.neighbouring is Neighbouring.REPLACE_ONE else "added or removed"
     print(
-        f"({found.epsilon!r}, {found.delta!r})-differential privacy for one record {how}, "
+        f"({found.epsilon!r}, {found.delta!r})-differential privacy for {one_record(found.neighbouring)}, "
         f"certified{by_composition(found)}"
     )
     if found.helps:
@@ -90,6 +106,9 @@ def report(found: Guarantee) -> None:
         print(f"  chosen        {chosen} (every choice gives a bound)")
     print(f"  batches       {found.scheme}")
     print(f"  neighbouring  {found.neighbouring}")
+    if found.sensitivity is not None:
+        moved = found.sensitivity
+        print(f"  S_g           {float(moved.value):.9g}, by {moved.comes_from}: {moved.says}")
     seen = "the last iterate" if where else "what is released"
     print(f"  hidden state  {f'assumed: only {seen} may be seen' if found.hidden_state else 'not needed'}")
     if found.minimum is not None:

@@ -36,6 +36,8 @@ DIGITS: Mapping[str, Any] = {
     "max_grad_norm": 1,
 }
 BINARY: Mapping[str, Any] = {"weight_decay": "0.01", "loss": logistic(feature_norm=1, bias=False)}
+SHORT_RECORDS, LONG_RECORDS = (logistic(feature_norm=norm, bias=False) for norm in ("0.5", 4))
+"""S_g is twice the clip norm at most, and less for short gradients; β is C(L − C) at most, for long ones."""
 TEN_CLASSES = softmax(classes=10, feature_norm=1)
 HALVED = ["0.5"] * 5 + ["0.25"] * 5 + ["0.125"] * 5
 STEPS_PER_EPOCH = 21
@@ -48,6 +50,7 @@ class Practice:
     words: str
     scheme: str
     told: Mapping[str, Any] = field(default_factory=dict)
+    neighbouring: str = "replace_one"
 
     def run(self) -> TrainingRun:
         return training_run(**{**DIGITS, **self.told})
@@ -64,7 +67,7 @@ class Practice:
         return 1 - min(rates) * known["lam"] if "lam" in known else Fraction(1)
 
     def guarantee(self) -> Guarantee:
-        return epsilon(self.run(), delta=DELTA, scheme=self.scheme)
+        return epsilon(self.run(), delta=DELTA, scheme=self.scheme, neighbouring=self.neighbouring)
 
 
 PRACTICE = (
@@ -72,6 +75,10 @@ PRACTICE = (
     Practice("the same, shuffled once", "shuffle", BINARY),
     Practice("the same, reshuffled every epoch", "reshuffle", BINARY),
     Practice("the same, drawn without replacement", "without_replacement", BINARY),
+    Practice("the same, neighbours differ in a label alone", "shuffle", BINARY, "label_only"),
+    Practice("the same, a record's gradient left out", "shuffle", BINARY, "zero_out"),
+    Practice("the same, records of norm at most 1/2", "shuffle", {**BINARY, "loss": SHORT_RECORDS}),
+    Practice("the same, records of norm at most 4", "shuffle", {**BINARY, "loss": LONG_RECORDS}),
     Practice("the same without weight decay", "shuffle", {**BINARY, "weight_decay": None}),
     Practice("the same, the regulariser clipped with the loss", "shuffle", {**BINARY, "regulariser": "inside"}),
     Practice("softmax, ten classes, weight decay 0.2", "shuffle", {"weight_decay": "0.2", "loss": TEN_CLASSES}),
@@ -126,6 +133,8 @@ class Row:
         return {
             "words": self.practice.words,
             "scheme": self.practice.scheme,
+            "neighbouring": self.practice.neighbouring,
+            "S_g": None if self.found.sensitivity is None else float(self.found.sensitivity.value),
             "lipschitz": None if self.constant is None else float(self.constant),
             "epsilon": self.found.epsilon,
             "bound": self.found.bound,

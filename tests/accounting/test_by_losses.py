@@ -9,9 +9,9 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
+from hsdp_symbolic.accounting import about_one_step, delta, epsilon, logistic, training_run
 from hsdp_symbolic.accounting import by_losses as module
-from hsdp_symbolic.accounting import delta, epsilon, logistic, training_run
-from hsdp_symbolic.accounting.by_losses import by_losses
+from hsdp_symbolic.accounting.by_losses import about_one_step, by_losses
 from hsdp_symbolic.accounting.effort import NORMAL
 from hsdp_symbolic.meaning import Neighbouring, Scheme
 
@@ -60,7 +60,8 @@ def test_many_batch_sizes():
     run = training_run(
         noise_multiplier=4, batch_size=lambda t: 10 + t % 30, steps=60, n=100, max_grad_norm=1, learning_rate=1
     )
-    (found,) = by_losses(run, Scheme.POISSON, Neighbouring.ADD_REMOVE, NORMAL)
+    (one,) = about_one_step(Scheme.POISSON, Neighbouring.ADD_REMOVE)
+    found = by_losses(run, one, run.setting["S_g"] / 2, Neighbouring.ADD_REMOVE, NORMAL)
     assert len(found.parts) <= module.MOST_KINDS
     assert sum(count for *_, count in found.parts) == 60
     larger = training_run(noise_multiplier=4, steps=60, n=100, batch_size=39, max_grad_norm=1)

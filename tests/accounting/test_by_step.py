@@ -47,7 +47,7 @@ from hsdp_symbolic.evaluate.enclosure import Enclosure
 from hsdp_symbolic.experiment import plans
 from hsdp_symbolic.experiment.losses import Quadratic
 from hsdp_symbolic.experiment.small_runs import Update, exact_pair
-from hsdp_symbolic.meaning import Scheme
+from hsdp_symbolic.meaning import Neighbouring, Scheme
 
 from . import stepwise_law as exact
 
@@ -274,7 +274,7 @@ class TestFallingRates:
             n=10, batch_size=10, epochs=4, learning_rate=["0.5", "0.4", "0.3", "0.2"], per="epoch", noise_multiplier=8,
             max_grad_norm=1, weight_decay="0.2", loss=softmax(classes=10, feature_norm=1),
         )  # fmt: skip
-        constants = Constants.of(run, Columns.of(run, Scheme.FULL_BATCH))
+        constants = Constants.of(run, Columns.of(run, Scheme.FULL_BATCH, Neighbouring.REPLACE_ONE))
         assert np.isfinite(constants.factor).tolist() == [False, False, True, True]
         assert "2 learning rates at most" in constants.reason
 

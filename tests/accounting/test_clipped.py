@@ -73,7 +73,7 @@ class TestAgainstTheExactLaw:
             epochs=epochs,
             learning_rate=eta,
             **left,
-            **self._told(rng, eta, decay),
+            **self._told(rng, eta, decay, clip),
         )
         found = epsilon(run, delta=at, scheme=scheme)
         truth = linear_law.epsilon(
@@ -87,17 +87,18 @@ class TestAgainstTheExactLaw:
         )
         assert found.epsilon >= truth * (1 - 1e-9), (found.bound, found.epsilon, truth)
 
-    def _told(self, rng, eta, decay):
+    def _told(self, rng, eta, decay, clip):
         """What may be said of a run whose gradients are all clipped, and whose regulariser, if any, is outside."""
         small = Fraction(1, 10) / eta  # so that the step is short enough for a contraction to be proved
+        long = max(1, clip)  # so that there are gradients of such losses that are clipped
         ways = [
             {"weight_decay": decay},
             {"lam": 1, "beta": 1 / eta} if not decay else {"weight_decay": decay},
             {"weight_decay": decay, "loss": scalar(feature_norm=1, curvature=small, bias=False)},
             {"weight_decay": decay, "loss": scalar(feature_norm=1, curvature=small)},
-            {"weight_decay": decay, "loss": logistic(feature_norm=1)},
+            {"weight_decay": decay, "loss": logistic(feature_norm=long)},
             {"weight_decay": decay, "loss": huber(feature_norm=Fraction(1, 2))},
-            {"weight_decay": decay, "loss": softmax(classes=rng.choice([2, 3, 10]), feature_norm=1)},
+            {"weight_decay": decay, "loss": softmax(classes=rng.choice([2, 3, 10]), feature_norm=long)},
             {"weight_decay": decay, "loss": vouched(lipschitz=1 - eta * decay)},
         ]
         return rng.choice(ways)

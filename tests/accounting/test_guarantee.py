@@ -395,7 +395,8 @@ def test_other_invalid_runs(changes, message):
     [
         ({"scheme": "random"}, "no such way of making batches"),
         ({"neighbouring": "add_remove"}, "no statement for shuffle covers it"),
-        ({"neighbouring": "zero_out"}, "no such relation"),
+        ({"neighbouring": "substitute"}, "no such relation"),
+        ({"neighbouring": "zero_out"}, "nothing says how long the gradient of a record is"),
         ({"orders": []}, "an empty list"),
         ({"orders": "2,3"}, "not a list of orders"),
         ({"orders": 2}, "not a list of orders"),

@@ -28,7 +28,7 @@ from hsdp_symbolic.accounting.scheduled import Costs
 from hsdp_symbolic.accounting.step_constants import Constants
 from hsdp_symbolic.accounting.timeline import Kind, Timeline
 from hsdp_symbolic.errors import ArgumentError
-from hsdp_symbolic.meaning import Asks, Scheme
+from hsdp_symbolic.meaning import Asks, Neighbouring, Scheme
 
 CLOSE = 1 - Fraction(1, 2**48)
 RATES = ("8", "0.1", "4.5", "0.5", "20", "2")
@@ -67,7 +67,7 @@ def alone(rate, **told):
 def test_every_step_has_its_own(name):
     told = LOSSES[name]
     run = described(learning_rate=list(RATES), per="epoch", **told)
-    costs = Costs(run, Scheme.FIXED, Columns.of(run, Scheme.FIXED))
+    costs = Costs(run, Scheme.FIXED, Columns.of(run, Scheme.FIXED, Neighbouring.REPLACE_ONE))
     for kind, factor in zip(costs.line.kinds, costs.constants.factor.tolist(), strict=True):
         exact = alone(kind.eta, **told)
         assert isinf(factor) if exact is None else exact <= factor <= exact * (1 + Fraction(1, 10**15))
@@ -93,7 +93,7 @@ PAPER = {
 @pytest.mark.parametrize(("letters", "rates"), PAPER.values(), ids=PAPER)
 def test_in_the_letters_of_the_paper(letters, rates):
     run = scheduled_run(Setting(n=10, b=2, K=2, sigma=1, S_g=1, **letters), eta=list(rates), per="epoch")
-    columns = Columns.of(run, Scheme.FIXED)
+    columns = Columns.of(run, Scheme.FIXED, Neighbouring.REPLACE_ONE)
     found = dict(zip((str(float(kind.eta)) for kind in columns.kinds), Constants.of(run, columns).factor, strict=True))
     assert found == pytest.approx({rate: float(constant) for rate, constant in rates.items()})
 

@@ -98,7 +98,16 @@ class TestDpAccounting:
         import dp_accounting as dp
 
         with pytest.raises(ArgumentError, match="REPLACE_ONE"):
-            adapter.HiddenStatePrivacyAccountant(dp.NeighboringRelation.REPLACE_SPECIAL)
+            adapter.HiddenStatePrivacyAccountant("substitute")
+        assert set(dp.NeighboringRelation) == set(adapter.RELATIONS)  # all there are
+
+    def test_a_record_left_out(self, adapter, event):
+        import dp_accounting as dp
+
+        made = adapter.HiddenStatePrivacyAccountant(dp.NeighboringRelation.REPLACE_SPECIAL).compose(event)
+        found = epsilon(event.run(), delta=1e-5, scheme=event.scheme.value, neighbouring="zero_out")
+        assert made.get_epsilon(1e-5) == found.epsilon
+        assert found.epsilon < 0.6 * adapter.HiddenStatePrivacyAccountant().compose(event).get_epsilon(1e-5)
 
     def test_a_record_added_or_removed_under_poisson_sampling(self, adapter, event):
         import attr

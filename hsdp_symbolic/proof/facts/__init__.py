@@ -35,6 +35,7 @@ PARTS = (
     "clipping",
     "clipped_updates",
     "clipped_softmax",
+    "sensitivity",
     "published",
 )
 
