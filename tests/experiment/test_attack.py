@@ -73,7 +73,7 @@ class TestAttacks:
     )
     def test_true_bounds_survive_and_wrong_ones_are_exposed(self, label):
         if label not in targets() or label == "cor:logistic":
-            with pytest.raises(ArgumentError, match="no algorithm to attack it with|no Rényi divergence"):
+            with pytest.raises(ArgumentError, match=r"no algorithm to attack it with|no Rényi divergence"):
                 next(campaign(label))
             return
         (found,) = campaign(label)
