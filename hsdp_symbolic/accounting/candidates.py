@@ -31,6 +31,8 @@ _BOUNDS_A_RUN = ("theorem", "corollary", "baseline")
 QUASI_CONVEX = "a random order costs no more than the worst fixed one (divergences and profiles are quasi-convex)"
 ANY_ORDER = "composition holds whatever the order of the batches"
 
+_ONE_SIZE = " (with a record more or less, batches of one size hold other records)"
+
 
 def check_scheme(scheme: object) -> Scheme:
     if not isinstance(scheme, str) or scheme not in SCHEMES:
@@ -49,8 +51,8 @@ def check_neighbouring(scheme: Scheme, neighbouring: object) -> Neighbouring:
         raise ArgumentError(
             "neighbouring",
             str(neighbouring),
-            f"no statement for {scheme} covers it",
-            f"use {known[0]}, or scheme poisson",
+            f"no statement for {scheme} covers it{_ONE_SIZE if scheme.goes_through_epochs else ''}",
+            f"use {known[0]}, or scheme {' or '.join(each for each in SCHEMES if neighbouring in each.neighbours)}",
         )
     return Neighbouring(neighbouring)
 
