@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,7 +13,7 @@ from ..progress import Ticker
 from ..setting import Setting
 from .applicable import Candidates, Considered, bounds_for
 from .bounds import Best, RenyiBound
-from .conversion import Goal, admit_delta
+from .conversion import Goal, admit_delta, check_finite
 from .counts import admit_count
 from .effort import Effort, admit_effort
 from .guarantee import certified, nothing_holds, why_composition
@@ -78,6 +79,7 @@ def compare(
     if isinstance(run, TrainingRun) and run.steps is not None:
         raise ArgumentError("steps", run.steps, "not a whole number of epochs", "give epochs")
     probability = admit_delta(delta)
+    check_finite(probability, math.inf)
     wanted = admit_orders(orders)
     goal = Goal("epsilon", probability)
     chosen = _epochs(told.setting, epochs)

@@ -184,7 +184,9 @@ class TestPermutationsDoNotInheritIt:
         (entry,) = (entry for entry in found.considered if "balls_in_bins" in entry.label)
         assert (entry.verdict, entry.value) == ("does not apply", None)
         assert "another makes room for one that moves" in entry.reason
-        with pytest.raises(ArgumentError, match=r"other records\); use replace_one, or scheme poisson or balls_in_bins"):
+        with pytest.raises(
+            ArgumentError, match=r"other records\); use replace_one, or scheme poisson or balls_in_bins"
+        ):
             epsilon(run, delta="1e-5", scheme=scheme, neighbouring="add_remove")
         with pytest.raises(ArgumentError, match="neighbouring"):
             epsilon(run, delta="1e-5", scheme="balls_in_bins", neighbouring="replace_one")
