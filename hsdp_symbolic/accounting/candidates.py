@@ -17,7 +17,7 @@ from ..setting.letters import LETTERS, PARAMETERS
 from ..standing import described, require_standing
 from ..statement import Statement
 from .bounds import Bound, GaussianBound, ProfileBound, RenyiBound, free_letters, needs_hidden_state
-from .effort import NORMAL, Effort, certified_width, check_work
+from .effort import NORMAL, Effort, certified_width, check_loudness, check_work
 
 MOST_BATCHES_TRIED = 1000
 """Where it is not proved which batch is the worst, all are tried, up to this number."""
@@ -111,6 +111,7 @@ def apply(found: Statement, why: str, setting: Setting, steps: int | None, effor
     assert relation is not None
     if relation is Neighbouring.ADD_REMOVE:  # clipped to C = S_g/2, a gradient added or removed moves the sum by C
         setting = setting.replace(S_g=setting["S_g"] / 2)
+    check_loudness(found, setting, effort)
     places = _places(found, setting, steps)
     if found.is_profile:
         assert scale == 1

@@ -93,10 +93,10 @@ def epsilon(
 ) -> Guarantee:
     """The smallest ε at `delta` that any applicable statement certifies, and which one it was.
 
-    At δ = 0 there is none, unless neighbouring records have the same gradients. Profiles give ε directly. If `orders` or another `conversion` is asked for, only Rényi divergences are used.
-    `refuse`, a function of a statement, rules it out by returning a reason. `effort` says how long is worth it:
-    "normal" computes divergences that take long only where no profile holds, "thorough" always; what is skipped is
-    among `considered`, with the reason.
+    At δ = 0 there is none, unless neighbouring records have the same gradients. Profiles give ε directly. If `orders`
+    or another `conversion` is asked for, only Rényi divergences are used. `refuse`, a function of a statement, rules it
+    out by returning a reason. `effort` says how long is worth it: "normal" computes divergences that take long only
+    where no profile holds, "thorough" always; what is skipped is among `considered`, with the reason.
 
     >>> run = Setting(n=50, b=2, K=40, eta="0.02", lam=1, beta=4, sigma=2, S_g=4)
     >>> found = epsilon(run, delta="1e-5", scheme="shuffle")
