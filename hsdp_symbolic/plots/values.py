@@ -114,6 +114,7 @@ def _epsilon(source: str | Statement, run: Setting, arguments: tuple[tuple[str, 
 
 
 def _at_best_order(stated: Statement, run: Setting, delta: Fraction) -> Enclosure:
+    assert stated.neighbouring is not None
     bound = RenyiBound(stated, run, ({},), stated.neighbouring, why="")  # S_g is already what the record moves
     found = best(bound, Goal("epsilon", delta)).value
     assert found is not None
