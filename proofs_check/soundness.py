@@ -210,8 +210,8 @@ _SLOW: dict[str, dict[str, float]] = {
     "secret:without_replacement": {"steps": 30, "order": 20, "cost": 10},
     "secret:poisson": {"steps": 30, "order": 20, "cost": 10},
     "seen:without_replacement": {"order": 20, "cost": 10},
-    "profile:balls_in_bins": {"batches": 30, "steps": 30, "epochs": 6, "order": 20, "cost": 0.05, "epsilon": 0.3},
-    "secret:balls_in_bins": {"batches": 30, "steps": 30, "epochs": 6, "order": 20, "cost": 10, "whole": 1},
+    "profile:balls_in_bins": {"batches": 30, "steps": 30, "epochs": 100, "order": 20, "cost": 0.05, "epsilon": 0.3},
+    "secret:balls_in_bins": {"batches": 30, "steps": 30, "epochs": 100, "order": 20, "cost": 10, "whole": 1},
     "composition:balls_in_bins": {"batches": 30, "order": 20, "cost": 10},
     "seen:poisson_replace": {"order": 20, "cost": 10},
 }

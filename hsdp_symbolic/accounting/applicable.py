@@ -28,6 +28,13 @@ if TYPE_CHECKING:
     Refuse = Callable[[Statement], str]
 
 
+PERMUTED = (
+    "batches are permutations of the records, where another makes room for one that moves: what holds if every record "
+    "picks its batch by itself (scheme balls_in_bins) is false here"
+)
+"""Why shuffling inherits nothing from balls in bins."""
+
+
 @dataclass(frozen=True)
 class Considered:
     """One statement that covers the scheme, and what became of it.
@@ -93,6 +100,8 @@ def bounds_for(
     if told.schedule is None:
         _of_like_steps(found, refuse, effort)
     _of_steps_that_differ(found, refuse, effort)
+    if chosen_scheme in (Scheme.SHUFFLE, Scheme.RESHUFFLE):
+        found.refused.append(Considered("profile:balls_in_bins", "does not apply", None, None, PERMUTED))
     return found
 
 

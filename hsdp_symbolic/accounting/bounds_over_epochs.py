@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -13,7 +14,7 @@ from ..setting import Setting
 from .applicable import Candidates, Considered, bounds_for
 from .bounds import Best, RenyiBound
 from .candidates import check_scheme
-from .conversion import Goal, admit_delta
+from .conversion import Goal, admit_delta, check_finite
 from .counts import admit_count
 from .effort import Effort, admit_effort
 from .guarantee import certified, nothing_holds, what_helps, why_composition
@@ -81,6 +82,7 @@ def compare(
     """
     lengths = Lengths(as_run(run), check_scheme(scheme))
     probability = admit_delta(delta)
+    check_finite(probability, math.inf)
     wanted = admit_orders(orders)
     goal = Goal("epsilon", probability)
     chosen = _epochs(lengths, epochs)

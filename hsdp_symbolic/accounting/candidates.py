@@ -17,7 +17,7 @@ from ..setting.letters import LETTERS, PARAMETERS
 from ..standing import described, require_standing
 from ..statement import Statement
 from .bounds import Bound, GaussianBound, ProfileBound, RenyiBound, free_letters, needs_hidden_state
-from .effort import NORMAL, Effort, certified_width, check_work
+from .effort import NORMAL, Effort, certified_width, check_loudness, check_work
 
 MOST_BATCHES_TRIED = 1000
 """Where it is not proved which batch is the worst, all are tried, up to this number."""
@@ -30,6 +30,8 @@ _BOUNDS_A_RUN = ("theorem", "corollary", "baseline")
 """Kinds of statement that bound a run; a law is about one loss, and an equation may be about one epoch."""
 QUASI_CONVEX = "a random order costs no more than the worst fixed one (divergences and profiles are quasi-convex)"
 ANY_ORDER = "composition holds whatever the order of the batches"
+
+_ONE_SIZE = " (with a record more or less, batches of one size hold other records)"
 
 
 def check_scheme(scheme: object) -> Scheme:
@@ -47,7 +49,10 @@ def check_neighbouring(scheme: Scheme, neighbouring: object) -> Neighbouring:
         raise ArgumentError("neighbouring", neighbouring, "no such relation", f"use {' or '.join(Neighbouring)}")
     if neighbouring not in known:
         raise ArgumentError(
-            "neighbouring", str(neighbouring), f"no statement for {scheme} covers it", _instead(known, neighbouring)
+            "neighbouring",
+            str(neighbouring),
+            f"no statement for {scheme} covers it{_ONE_SIZE if scheme.goes_through_epochs else ''}",
+            _instead(known, neighbouring),
         )
     return Neighbouring(neighbouring)
 
@@ -56,7 +61,8 @@ def _instead(known: tuple[Neighbouring, ...], asked: str) -> str:
     """What to ask for where a relation makes no sense."""
     others = f"use {', '.join(known[:-1])} or {known[-1]}"
     if asked == Neighbouring.ADD_REMOVE:
-        return f"{others} (the gradient is left out, and batches stay as they are), or scheme poisson"
+        schemes = " or ".join(each for each in SCHEMES if asked in each.neighbours)
+        return f"{others} (the gradient is left out, and batches stay as they are), or scheme {schemes}"
     return f"{others}, or batches that are not left to chance"
 
 
@@ -121,6 +127,7 @@ def apply(
     check_work(found, setting, effort)
     relation = relation or found.neighbouring
     assert relation is not None
+    check_loudness(found, setting, effort)
     places = _places(found, setting, steps)
     if found.is_profile:
         assert scale == 1

@@ -19,7 +19,7 @@ from .applicable import Candidates, Considered, bounds_for
 from .bounds import Best, Bound, ProfileBound, RenyiBound
 from .by_step import ByShifts, ByStretches, projected_onto
 from .candidates import covering, lacking
-from .conversion import Form, Goal, admit_delta, admit_epsilon, check_form
+from .conversion import Form, Goal, admit_delta, admit_epsilon, check_finite, check_form
 from .effort import Effort, TooMuchWork, admit_effort, on_losses, rank, takes_long
 from .orders import Loses, admit_orders, best, minimum
 from .run import Leftover, TrainingRun
@@ -95,10 +95,10 @@ def epsilon(
 ) -> Guarantee:
     """The smallest ε at `delta` that any applicable statement certifies, and which one it was.
 
-    Profiles give ε directly. If `orders` or another `conversion` is asked for, only Rényi divergences are used.
-    `refuse`, a function of a statement, rules it out by returning a reason. `effort` says how long is worth it:
-    "normal" computes divergences that take long only where no profile holds, "thorough" always; what is skipped is
-    among `considered`, with the reason.
+    At δ = 0 there is none, unless neighbouring records have the same gradients. Profiles give ε directly. If `orders`
+    or another `conversion` is asked for, only Rényi divergences are used. `refuse`, a function of a statement, rules it
+    out by returning a reason. `effort` says how long is worth it: "normal" computes divergences that take long only
+    where no profile holds, "thorough" always; what is skipped is among `considered`, with the reason.
 
     >>> run = Setting(n=50, b=2, K=40, eta="0.02", lam=1, beta=4, sigma=2, S_g=4)
     >>> found = epsilon(run, delta="1e-5", scheme="shuffle")
@@ -107,7 +107,9 @@ def epsilon(
     """
     check_form(conversion)
     goal = Goal("epsilon", admit_delta(delta), conversion)
-    return _guarantee(run, goal, scheme, neighbouring, orders, certify_minimum, refuse, admit_effort(effort))
+    found = _guarantee(run, goal, scheme, neighbouring, orders, certify_minimum, refuse, admit_effort(effort))
+    check_finite(goal.given, found.epsilon)
+    return found
 
 
 def delta(

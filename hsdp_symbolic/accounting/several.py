@@ -19,7 +19,7 @@ from ..evaluate.enclosure import Enclosure
 from ..setting import Setting
 from .applicable import Candidates, Considered, bounds_for
 from .bounds import Best, GaussianBound, RenyiBound
-from .conversion import Goal, admit_delta, admit_epsilon
+from .conversion import Goal, admit_delta, admit_epsilon, check_finite
 from .counts import admit_count
 from .effort import NORMAL
 from .guarantee import certified, nothing_holds, why_composition
@@ -80,7 +80,10 @@ def epsilon_of_all(
     >>> found.bounds, 0.2611 < found.epsilon < 2 * 0.2612
     (('shift:shuffle',), True)
     """
-    return _total(parts, Goal("epsilon", admit_delta(delta)), neighbouring, orders, refuse)
+    goal = Goal("epsilon", admit_delta(delta))
+    found = _total(parts, goal, neighbouring, orders, refuse)
+    check_finite(goal.given, found.epsilon)
+    return found
 
 
 def delta_of_all(

@@ -170,6 +170,8 @@ class HiddenStatePrivacyAccountant(PrivacyAccountant):
             return math.inf
         if not self._counts:
             return 0.0
+        if not probability:
+            return math.inf  # as the library's own accountants say it
         return epsilon_of_all(self._parts(), delta=probability, neighbouring=self._relation).epsilon
 
     def get_delta(self, target_epsilon: float) -> float:

@@ -15,7 +15,7 @@ from typing import Protocol
 
 from sympy import Expr
 
-from ..arithmetic.engines import ENGINES
+from ..arithmetic.engines import ENGINES, Unbounded
 from ..errors import ArgumentError, GridExhausted, OutsideDoubleRange, TooManySteps
 from .interface import Printer
 from .privacy_losses import Curve, Losses, Scale
@@ -40,6 +40,7 @@ MOST_POINTS = 2**21
 """The most points on the grid of one step."""
 MOST_HALVINGS = 12
 """By which the grid of one kind of step is finer than that of the usual ones."""
+LOUD = "account for every iterate, or take more noise"
 MOST_TAIL = 1200
 """A tail of 2^−this is the least that is looked for."""
 MOST_TAIL_FROM_ABOVE = 160
@@ -229,7 +230,10 @@ def curve(run: Run, engine: str, quality: Quality, *, above: bool) -> Curve:
     check_reach(run, step, quality.tail)
     bits, guard = quality.tail + SPARE, 24 + max(16, math.ceil(1 / step).bit_length())
     scale = Scale(ENGINES[engine](bits + guard + 16), bits, guard, quality.tail, quality.fineness / 2)
-    return Curve(run.losses(scale, step, quality.fineness, above=above))
+    try:
+        return Curve(run.losses(scale, step, quality.fineness, above=above))
+    except Unbounded:  # two groups of distances whose profiles are both 1, to all bits
+        raise OutsideDoubleRange("the privacy loss of what came before", LOUD) from None
 
 
 def deltas(runs: Sequence[Run], engine: str, epsilon: Fraction, rtol: Fraction) -> tuple[Fraction, Fraction]:

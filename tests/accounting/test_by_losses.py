@@ -9,8 +9,8 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from hsdp_symbolic.accounting import delta, epsilon, logistic, training_run
 from hsdp_symbolic.accounting import by_losses as module
+from hsdp_symbolic.accounting import delta, epsilon, logistic, training_run
 from hsdp_symbolic.accounting.by_losses import about_one_step, by_losses
 from hsdp_symbolic.accounting.effort import NORMAL
 from hsdp_symbolic.meaning import Neighbouring, Scheme

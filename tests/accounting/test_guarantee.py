@@ -64,7 +64,8 @@ def test_the_smallest_of_all_applicable_bounds_is_chosen(figure_run, scheme):
     run = paper_run(figure_run, scheme)
     found = epsilon(run, delta="1e-5", scheme=scheme)
     relation = check_neighbouring(scheme, None)
-    assert {entry.label for entry in found.considered} == {s.label for s, _ in covering(scheme, relation)}
+    permuted = {"profile:balls_in_bins"} if scheme in ("shuffle", "reshuffle") else set()
+    assert {entry.label for entry in found.considered} == {s.label for s, _ in covering(scheme, relation)} | permuted
     values = [entry.value for entry in found.considered if entry.value is not None]
     assert found.epsilon == min(values)
     assert found.bound in (

@@ -94,6 +94,9 @@ class TestDpAccounting:
         assert made.get_epsilon(1e-5) == math.inf
         assert made.get_delta(1) == 1
 
+    def test_with_certainty_there_is_no_finite_epsilon(self, adapter, event):
+        assert adapter.HiddenStatePrivacyAccountant().compose(event).get_epsilon(0) == math.inf
+
     def test_other_relations_are_refused(self, adapter):
         import dp_accounting as dp
 

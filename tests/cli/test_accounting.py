@@ -12,6 +12,7 @@ from hsdp_symbolic.accounting import (
     epsilon,
 )
 from hsdp_symbolic.cli import main
+from hsdp_symbolic.cli.guarantee import json_number
 from tests.accounting.test_guarantee import INVALID
 
 FIGURE = [
@@ -53,10 +54,15 @@ def test_epsilon_json(capsys, figure_run):
     assert {entry["label"] for entry in found["considered"]} >= {"thm:shuffle", "composition:fixed"}
 
 
-def test_infinite_epsilon_is_valid_json(capsys):
-    code, out, _ = cli(capsys, "epsilon", "--scheme", "shuffle", *FIGURE, "--delta", "0", "--json")
-    assert code == 0
-    assert json.loads(out, parse_constant=pytest.fail)["epsilon"] == "inf"
+@pytest.mark.parametrize("words", [("--json",), ("--orders", "2,8"), ()])
+def test_nothing_is_certified_at_delta_0(capsys, words):
+    code, out, err = cli(capsys, "epsilon", "--scheme", "shuffle", *FIGURE, "--delta", "0", *words)
+    assert (code, out) == (2, "")
+    assert "delta = 0: with Gaussian noise no finite epsilon holds with certainty; give a small number" in err
+
+
+def test_infinite_numbers_are_valid_json():
+    assert json.dumps(json_number(float("inf"))) == '"inf"'
 
 
 def test_report(capsys, only):

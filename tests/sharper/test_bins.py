@@ -165,6 +165,12 @@ class TestPermutationsDoNotInheritIt:
         assert permuted == pytest.approx(0.0022, rel=1e-2)
         assert permuted > 2 * bins
 
+    def test_nothing_is_said_of_them_where_batches_are_no_permutations(self):
+        run = training_run(noise_multiplier=4, n=100, batch_size=10, epochs=3)
+        for scheme in ("fixed", "without_replacement"):
+            found = epsilon(run, delta="1e-5", scheme=scheme)
+            assert not any("balls_in_bins" in entry.label for entry in found.considered)
+
     def test_the_account_says_so(self):
         run = training_run(noise_multiplier=4, n=100, batch_size=10, epochs=3)
         found = epsilon(run, delta="1e-5", scheme="balls_in_bins")
@@ -175,8 +181,12 @@ class TestPermutationsDoNotInheritIt:
     def test_nobody_uses_it_for_them(self, scheme):
         run = training_run(noise_multiplier=4, n=100, batch_size=10, epochs=3)
         found = epsilon(run, delta="1e-5", scheme=scheme)
-        assert not any("balls_in_bins" in entry.label for entry in found.considered)
-        with pytest.raises(ArgumentError, match="neighbouring"):
+        (entry,) = (entry for entry in found.considered if "balls_in_bins" in entry.label)
+        assert (entry.verdict, entry.value) == ("does not apply", None)
+        assert "another makes room for one that moves" in entry.reason
+        with pytest.raises(
+            ArgumentError, match=r"other records\); use replace_one, or scheme poisson or balls_in_bins"
+        ):
             epsilon(run, delta="1e-5", scheme=scheme, neighbouring="add_remove")
         with pytest.raises(ArgumentError, match="neighbouring"):
             epsilon(run, delta="1e-5", scheme="balls_in_bins", neighbouring="replace_one")

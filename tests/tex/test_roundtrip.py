@@ -286,10 +286,10 @@ class TestTheReaderRefuses:
     def test_names_defined_beside_the_formula(self):
         lines = [
             r"x \leq \underset{0 \leq j_0 < n/b}{Avg} \varepsilon_{j_0}",
-            r"\quad\text{with}\quad \varepsilon_{j_0} = \Phi\left(g, \ell\right)",
+            r"\quad\text{with}\quad \varepsilon_{j_0} = \Psi\left(g, \ell\right)",
             r"\quad\text{with}\quad g = j_0",
             r"\quad\text{with}\quad \ell = 3",
-            r"\quad\text{with}\quad \Phi(g, \ell) = \ell + g^{2}",
+            r"\quad\text{with}\quad \Psi(g, \ell) = \ell + g^{2}",
         ]
         assert Book(lines).value({"n": 4, "b": 1}) == 3 + Fraction(14, 4)
 
