@@ -60,9 +60,7 @@ class TestEverySource:
         if path.name == "symbols.py":
             return
         calls = [
-            node.func.id
-            for node in nodes_of(path)
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+            node.func.id for node in nodes_of(path) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
         ]
         assert not {"Symbol", "symbols", "Dummy", "Wild", "Function"} & set(calls)
 
