@@ -21,6 +21,8 @@ DIGITS = 12
 """How many digits a constant is rounded to, to the side on which it says less."""
 Constants = Iterator[tuple[str, Fraction]]
 """Labels of statements, each with a Lipschitz constant that it gives, none too small."""
+ConstantsAt = Callable[[Setting], Constants]
+"""What they give at a setting."""
 
 
 def decay_of(setting: Setting) -> Fraction:
@@ -28,23 +30,33 @@ def decay_of(setting: Setting) -> Fraction:
     return setting["lam"] if "lam" in setting else Fraction(0)
 
 
-def of_clipped(setting: Setting, smooth: Fraction, labels: tuple[str, ...]) -> Constants:
-    """Lipschitz constants of an update by clipped gradients of losses that are so smooth, none too small."""
-    decay = decay_of(setting)
-    for label in labels:
-        try:
-            yield label, standing_statement(label).enclose(setting, beta0=smooth, lam0=decay).hi
-        except HypothesisError:  # a step too long, or too short, for this one
-            continue
+def of_clipped(smooth: Fraction, labels: tuple[str, ...]) -> ConstantsAt:
+    """Lipschitz constants of updates by clipped gradients of losses that are so smooth, none too small."""
+    standing = [standing_statement(label) for label in labels]  # once: settings are tried by the dozen
+
+    def constants(setting: Setting) -> Constants:
+        decay = decay_of(setting)
+        for found in standing:
+            try:
+                yield found.label, found.enclose(setting, beta0=smooth, lam0=decay).hi
+            except HypothesisError:  # a step too long, or too short, for this one
+                continue
+
+    return constants
 
 
-def of_softmax(setting: Setting, L: Fraction, load: Fraction) -> Constants:
+def of_softmax(L: Fraction, load: Fraction) -> ConstantsAt:
     """The same for softmax regression, by its clip norm; sums divided by less are a longer step on a weaker decay."""
-    longer, decay = setting.replace(eta=setting["eta"] * load), decay_of(setting) / load
-    try:
-        yield OF_SOFTMAX, standing_statement(OF_SOFTMAX).enclose(longer, L=L, lam0=decay).hi
-    except HypothesisError:
-        return
+    standing = standing_statement(OF_SOFTMAX)
+
+    def constants(setting: Setting) -> Constants:
+        longer, decay = setting.replace(eta=setting["eta"] * load), decay_of(setting) / load
+        try:
+            yield OF_SOFTMAX, standing.enclose(longer, L=L, lam0=decay).hi
+        except HypothesisError:
+            return
+
+    return constants
 
 
 def _least(constants: Constants) -> tuple[str, Fraction] | None:
@@ -53,7 +65,7 @@ def _least(constants: Constants) -> tuple[str, Fraction] | None:
 
 def by_constant(
     setting: Setting,
-    constants: Callable[[Setting], Constants],
+    constants: ConstantsAt,
     why: str,
     problem: str,
     told: tuple[str, ...],
@@ -83,7 +95,7 @@ def rounded(value: Fraction) -> tuple[Fraction, Fraction]:
     return Fraction(down), Fraction(up)
 
 
-def remedies(setting: Setting, constants: Callable[[Setting], Constants], others: tuple[str, ...]) -> str:
+def remedies(setting: Setting, constants: ConstantsAt, others: tuple[str, ...]) -> str:
     """What would be enough for a contraction; the numbers in it were tried."""
 
     def contracts(at: Setting) -> bool:

@@ -125,7 +125,7 @@ class ScalarLoss:
         smooth, label, spelled = self._clipped(setting)
         smooth *= load
         if setting["eta"] * (smooth + 2 * regulariser) >= 2:
-            return self._long(setting, load)
+            return self._long(setting, smooth, label)
         spelled += ("" if load == 1 else f", times {load}") + " and λ added"
         kind = "the binary logistic loss" if label == LOGISTIC else "a scalar-output loss"
         return Footing(
@@ -136,15 +136,14 @@ class ScalarLoss:
             (self.told(), *HOW_IT_STEPS),
         )
 
-    def _long(self, setting: Setting, load: Fraction) -> Footing:
+    def _long(self, setting: Setting, smooth: Fraction, label: str) -> Footing:
         """The step is too long for the clipped loss, whose gradients are those of a convex smooth one all the same."""
+        clipped = of_clipped(smooth, OF_CONVEX)
 
         def constants(at: Setting) -> Constants:
-            smooth, label, _ = self._clipped(at)
-            smooth *= load
             if at["eta"] * (smooth + 2 * decay_of(at)) < 2:
                 yield label, 1 - at["eta"] * decay_of(at)
-            yield from of_clipped(at, smooth, OF_CONVEX)
+            yield from clipped(at)
 
         problem = f"a step of eta = {setting['eta']} is too long for so smooth a loss"
         return by_constant(setting, constants, LONG_STEP, problem, (self.told(), *HOW_IT_STEPS))
@@ -199,10 +198,11 @@ class SoftmaxLoss:
 
     def _bent(self, setting: Setting, load: Fraction) -> Footing:
         """Some gradients may be clipped: the least constant proved for the update."""
+        ways = of_clipped(load * self.smoothness(setting), OF_CONVEX), of_softmax(self.feature_norm, load)
 
         def constants(at: Setting) -> Constants:
-            yield from of_clipped(at, load * self.smoothness(at), OF_CONVEX)
-            yield from of_softmax(at, self.feature_norm, load)
+            for way in ways:
+                yield from way(at)
 
         if "lam" not in setting:
             problem = "without weight_decay nothing pulls the clipped update together"
@@ -228,9 +228,7 @@ class RecordLoss:
         return f"every record's loss has {self.lipschitz_gradient}-Lipschitz gradients; it is {kind}"
 
     def footing(self, setting: Setting, load: Fraction = Fraction(1)) -> Footing:
-        def constants(at: Setting) -> Constants:
-            yield from of_clipped(at, load * self.lipschitz_gradient, OF_CONVEX if self.is_convex else OF_SMOOTH)
-
+        constants = of_clipped(load * self.lipschitz_gradient, OF_CONVEX if self.is_convex else OF_SMOOTH)
         kind = "clipped gradients of a convex smooth loss" if self.is_convex else "clipped gradients of a smooth loss"
         problem = (
             "clipping may make the update expand"
@@ -249,10 +247,7 @@ class RegularisedInside:
 
     def footing(self, setting: Setting, load: Fraction = Fraction(1)) -> Footing:
         smooth = load * (self.loss.smoothness(setting) + self.strength)
-
-        def constants(at: Setting) -> Constants:
-            yield from of_clipped(at, smooth, OF_CONVEX if self.loss.is_convex else OF_SMOOTH)
-
+        constants = of_clipped(smooth, OF_CONVEX if self.loss.is_convex else OF_SMOOTH)
         decay = decay_of(setting)
         else_ = f"another {decay}·θ is added after clipping" if decay else "nothing else is added"
         part = f"({self.strength}/2)·‖θ‖² is part of every record's loss, and clipped with it; {else_}"

@@ -98,6 +98,7 @@ def _series(x: Real, count: Real) -> Real:
     return count if x == 1 else (1 - x ** int(count)) / (1 - x)
 
 
+@cache
 def divergence(instance: Instance, run: Setting, alpha: OrderLike) -> Enclosure:
     """The divergence of order α of an instance, certified: the larger of R(first ‖ second) and R(second ‖ first)."""
     first, second = law(instance, run)
@@ -108,6 +109,7 @@ def divergence(instance: Instance, run: Setting, alpha: OrderLike) -> Enclosure:
     return max(found, key=lambda each: each.hi)
 
 
+@cache
 def worst_instance(label: str, run: Setting, alpha: OrderLike, *, place: int | None = None, seed: int = 0) -> Instance:
     """The instance with the largest divergence that a search over curvatures, one batch at a time, finds.
 

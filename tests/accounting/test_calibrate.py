@@ -59,7 +59,7 @@ def check_calibrations(count, seed, records, schemes):
 @pytest.mark.parametrize(
     ("count", "seed", "records", "schemes"),
     [
-        (12, 10, (50, 1000, 60000), QUICK),
+        (6, 10, (50, 1000, 60000), QUICK),
         pytest.param(100, 5, (50, 1000), QUICK, marks=pytest.mark.slow),
         pytest.param(2, 6, (50, 60000), ["poisson"], marks=pytest.mark.slow),
         pytest.param(1000, 4, (50, 1000), [*QUICK, "poisson", "without_replacement"], marks=pytest.mark.nightly),

@@ -184,8 +184,8 @@ def apart(function: Callable[..., Any], *arguments: Any) -> Any:
         return pool.submit(function, *arguments).result()
 
 
-SOME_AND_ALL = [labels()[::4], pytest.param(labels(), marks=pytest.mark.slow)]
-"""The labels whose views are evaluated: here every fourth, and all of them where there is time."""
+SOME_AND_ALL = [labels()[::8], pytest.param(labels(), marks=pytest.mark.slow)]
+"""The labels whose views are evaluated: here every eighth, and all of them where there is time."""
 
 
 @pytest.mark.parametrize("chosen", SOME_AND_ALL, ids=["some", "all"])

@@ -115,20 +115,21 @@ def is_closed(found):
 TAKES_LONG = {"exact:fixed_order", "prop:smooth_strcvx_clip:rate"}
 
 
+@pytest.mark.parametrize("boxes", [2, pytest.param(4, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     "label", [pytest.param(label, marks=[pytest.mark.slow] * (label in TAKES_LONG)) for label in labels()]
 )
-def test_ranges_are_sound(label):
+def test_ranges_are_sound(label, boxes):
     found = statement(label)
     check = check_sound_and_close if is_closed(found) else check_sound
-    check(found)
+    check(found, boxes)
 
 
-def check_sound_and_close(found):
+def check_sound_and_close(found, boxes):
     """Contains every value, and at most 1.2 times the true width, for boxes of 1 %."""
     rng = random.Random(found.label)
     tried = 0
-    for _ in range(4):
+    for _ in range(boxes):
         box = widened(draw_point(rng), choices(found, rng))
         if not ranged(box):
             continue
@@ -143,10 +144,10 @@ def check_sound_and_close(found):
     assert tried >= 1 or found.label in LOOSE
 
 
-def check_sound(found):
+def check_sound(found, boxes):
     """Contains every value; a sum or recursion is too slow for wide boxes."""
     rng = random.Random(found.label)
-    for _ in range(3):
+    for _ in range(boxes):
         point = {**draw_point(rng, batches=40, smallest_step=1e-4), "K": Fraction(3)}
         if found.expr.has(*SAMPLED):
             point = draw_few_steps(rng)

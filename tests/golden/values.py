@@ -16,6 +16,7 @@ from typing import Any
 
 from hsdp_symbolic import HsdpError, Setting, labels, statement
 from hsdp_symbolic.evaluate.enclosure import Enclosure
+from hsdp_symbolic.functions.gap_moment import GapMoment
 from hsdp_symbolic.statement import Statement
 
 VALUES = Path(__file__).parent / "values.json"
@@ -48,7 +49,7 @@ def bits(x: Fraction) -> str:
 
 def is_rough(found: Statement) -> bool:
     """Whether its values come from distributions on grids, or from scalar products, in which NumPy's order may vary."""
-    return any(node.solves or node.free_at for node in found.functions)
+    return any(node.solves or node.free_at or isinstance(node, GapMoment) for node in found.functions)
 
 
 def values_of(found: Statement) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import re
 from fractions import Fraction
@@ -23,8 +24,8 @@ from tests.oracle import tame, to_mpf
 from tests.points import few_steps, visible
 from tests.tex.latex_reader import Book, Unreadable, holds, tokens
 
-SETTINGS, DIGITS = 20, 15
-FEW, OFF = 5, mpmath.mpf("1e-4")
+SETTINGS, MORE, DIGITS = 8, 20, 15
+FEW, OFF = 3, mpmath.mpf("1e-4")
 """Settings of a statement about so many steps; and by how much the reader may be off where it uses grids."""
 EXCLUDED = {
     "moments:without_replacement": "a recursion over functions of κ, not over numbers",
@@ -82,7 +83,7 @@ def settings_of(found, seed):
 def admitted(found, count=SETTINGS):
     """`count` settings the statement accepts, or fewer if they take long, each with its enclosure."""
     takes_long = "T" in found.needs and found.label != "mironov2019"
-    return _admitted(found.label, min(count, FEW) if takes_long else count)
+    return _admitted(found.label, math.ceil(count * FEW / SETTINGS) if takes_long else count)
 
 
 @cache
@@ -118,10 +119,11 @@ def precise():
 
 @pytest.mark.parametrize("label", [label for label in labels() if label not in EXCLUDED])
 class TestRoundTrip:
-    def test_latex_to_numbers(self, label):
+    @pytest.mark.parametrize("count", [SETTINGS, pytest.param(MORE, marks=pytest.mark.slow)])
+    def test_latex_to_numbers(self, label, count):
         found = statement(label)
         book = Book(found.latex().split("\n"))
-        for case, bracket in admitted(found):
+        for case, bracket in admitted(found, count):
             assert agrees(book.value(case), bracket), case
 
     def test_definitions_beside_it(self, label):
