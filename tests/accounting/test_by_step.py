@@ -434,6 +434,9 @@ class TestAnyRun:
         planned = any(not isinstance(run[name], (str, int)) for name in names)
         if planned:
             run["per"] = "step"
+        elif rng.random() < 0.7:
+            run["epochs"] = int(rng.integers(1, 12))
+            del run["steps"]
         if rng.random() < 0.8:
             run["weight_decay"] = some(rng, ["0.01", "1", "0", None])
             run["loss"] = some(rng, self.LOSSES)
@@ -533,7 +536,7 @@ class TestAnyRun:
     def test_there_is_an_answer_or_a_refusal_for_many(self):
         found = [self.attempt(seed, KNOWN) for seed in range(2000, 2600)]
         assert found.count("refused") < 450
-        assert len(set(found)) > 6
+        assert len(set(found)) > 4
 
     @pytest.mark.slow
     def test_where_batches_are_drawn_afresh_for_many(self):
