@@ -230,7 +230,10 @@ def _check_noise(run: TrainingRun) -> None:
         )
         root = (Decimal(square.numerator) / Decimal(square.denominator)).sqrt()
         raise ArgumentError(
-            name, f"{root:.3g}", "so little noise hides nothing, and doubles cannot hold what is lost", "take more noise"
+            name,
+            f"{root:.3g}",
+            "so little noise hides nothing, and doubles cannot hold what is lost",
+            "take more noise",
         )
 
 

@@ -178,6 +178,13 @@ def _problem(given: TrainingRun, scheme: Scheme, delta: Fraction, *, secret: boo
             "no statement about forgetting is about steps that differ",
             "describe training by one learning rate, noise and batch size",
         )
+    if run.projection is not None:
+        raise ArgumentError(
+            "projection",
+            run.projection,
+            "no statement about forgetting is about iterates that are projected",
+            "leave it out if they are not",
+        )
     if run.divisor == ACTUAL:
         raise ArgumentError(
             "divisor", run.divisor, "leaving a record out would change the noise", "divide by a fixed number"

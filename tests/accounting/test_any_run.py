@@ -11,9 +11,13 @@ import pytest
 
 from hsdp_symbolic.accounting import (
     TrainingRun,
+    advise,
     average,
+    calibrate,
     checkpoints,
+    compare,
     convex,
+    delta,
     epsilon,
     huber,
     logistic,
@@ -23,6 +27,7 @@ from hsdp_symbolic.accounting import (
     softmax,
     squared,
     training_run,
+    unlearning,
     vouched,
 )
 from hsdp_symbolic.accounting.conversion import Goal
@@ -30,8 +35,9 @@ from hsdp_symbolic.accounting.timeline import timeline
 from hsdp_symbolic.accounting.update import Clipped
 from hsdp_symbolic.errors import ArgumentError, HsdpError
 from hsdp_symbolic.evaluate.enclosure import Enclosure
-from hsdp_symbolic.meaning import Scheme
+from hsdp_symbolic.meaning import SCHEMES, Neighbouring, Scheme
 
+RELATIONS = (None, *Neighbouring)
 KNOWN = ("fixed", "shuffle", "reshuffle", "full_batch")
 
 
@@ -196,3 +202,96 @@ class TestAnyRun:
     def test_where_batches_are_drawn_afresh_for_many(self):
         found = [self.attempt(seed, ("poisson", "without_replacement", "balls_in_bins")) for seed in range(3000, 3080)]
         assert len(set(found)) > 3
+
+
+class TestOtherQuestions:
+    """The same of all that is asked of a run, under every neighbouring relation."""
+
+    def by_delta(self, run, rng, **asked):
+        found = delta(run, epsilon=some(rng, ["0", "0.5", "3"]), **asked)
+        assert 0 <= found.lower <= found.delta <= 1
+
+    def by_advice(self, run, rng, **asked):
+        found = advise(run, delta="1e-5", effort="quick", **asked)
+        assert all(row.why_not for row in found.refused)
+        assert not any("Setting(" in row.why_not for row in found.refused)
+        relations = {row.neighbouring for row in found.rows}
+        assert relations <= {found.asked.neighbouring}
+        if asked["neighbouring"] is not None:
+            assert found.asked.neighbouring == asked["neighbouring"]
+
+    def by_unlearning(self, run, rng, scheme, neighbouring):
+        wanted = some(rng, [{"epsilon": "0.1"}, {"steps": 5}, {"epsilon": 1, "steps": 50}])
+        found = unlearning(run, scheme=scheme, delta="1e-5", training_noise=some(rng, ["secret", "known"]), **wanted)
+        assert found.steps == wanted.get("steps", found.steps)
+        assert found.epsilon <= float(wanted.get("epsilon", math.inf))
+
+    def by_calibration(self, run, rng, **asked):
+        target = some(rng, ["0.1", "1", "8"])
+        told = {"target_epsilon": target, "delta": "1e-5", "solve_for": "noise_scale", "effort": "quick"}
+        found = calibrate(run, **told, **asked)
+        assert 0 <= found.guarantee.epsilon <= float(target)
+
+    def by_comparison(self, run, rng, **asked):
+        found = compare(run, delta="1e-5", effort="quick", **asked)
+        assert all(len(values) == len(found.epochs) for _, values in found.curves)
+
+    def ask(self, question: str, seed: int, schemes: tuple[str, ...]) -> str:
+        rng = np.random.default_rng([11, seed])
+        given, scheme, relation = TestAnyRun().random_run(rng), some(rng, schemes), some(rng, RELATIONS)
+        refusal: HsdpError | None = None
+        try:
+            getattr(self, f"by_{question}")(training_run(**given), rng, scheme=scheme, neighbouring=relation)
+        except HsdpError as error:
+            refusal = error
+        if refusal is None:
+            return "answered"
+        assert isinstance(refusal, ArgumentError)
+        assert refusal.argument
+        assert refusal.remedy
+        return "refused"
+
+    QUESTIONS: ClassVar = ("delta", "advice", "unlearning", "calibration", "comparison")
+
+    @pytest.mark.parametrize("question", QUESTIONS)
+    def test_there_is_an_answer_or_a_refusal(self, question):
+        found = [self.ask(question, seed, KNOWN) for seed in range(20)]
+        assert question == "unlearning" or "answered" in found
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("question", QUESTIONS)
+    def test_there_is_an_answer_or_a_refusal_for_many(self, question):
+        found = [self.ask(question, seed, SCHEMES) for seed in range(1000, 1060)]
+        assert "answered" in found
+
+    def test_a_step_that_need_not_contract_is_refused_where_batches_are_drawn_afresh(self):
+        """eta·lam = 2: the factor by which distances shrink would be −1."""
+        rates = ["2", "0.5"]
+        run = training_run(
+            n=39, batch_size=13, learning_rate=rates, per="epoch", noise_multiplier=8, max_grad_norm=1,
+            weight_decay="1", loss=logistic(feature_norm=1), divisor=7,
+        )  # fmt: skip
+        assert delta(run, epsilon=1, scheme="poisson").delta < 1
+
+    @pytest.mark.parametrize("scheme", SCHEMES)
+    @pytest.mark.parametrize("rate", ["0.5", ["0.5", "0.4"]])
+    def test_noise_that_doubles_cannot_follow_is_refused_by_its_name(self, scheme, rate):
+        told = {"per": "epoch"} if isinstance(rate, list) else {"epochs": 2}
+        run = training_run(
+            n=12, batch_size=12 if scheme == "full_batch" else 3, learning_rate=rate, noise_multiplier="1e-180",
+            max_grad_norm=1, **told,
+        )  # fmt: skip
+        with pytest.raises(ArgumentError, match=r"noise_multiplier = '1e-180'.*take more noise"):
+            epsilon(run, delta="1e-5", scheme=scheme)
+
+    def test_noise_that_hides_everything(self):
+        run = training_run(
+            n=120, batch_size=12, learning_rate=["0.5", "0.4"], per="epoch", noise_multiplier="1e140", max_grad_norm=1
+        )
+        assert epsilon(run, delta="1e-5", scheme="without_replacement").epsilon < 0.1
+
+    def test_a_chance_is_at_most_1(self):
+        run = training_run(
+            n=12, batch_size=3, learning_rate=["0.5", "0.4"], per="epoch", noise_multiplier="1e-60", max_grad_norm=1
+        )
+        assert delta(run, epsilon=1, scheme="fixed").delta == 1

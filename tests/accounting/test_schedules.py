@@ -12,6 +12,7 @@ from hsdp_symbolic import Setting
 from hsdp_symbolic.accounting import (
     TrainingRun,
     calibrate,
+    checkpoints,
     epsilon,
     logistic,
     scheduled_run,
@@ -61,7 +62,52 @@ class TestDescriptions:
 
     def test_accumulated_gradients_are_one_batch(self):
         facts = {**self.FACTS, "learning_rate": "0.1", "epochs": 2}
-        assert training_run(batch_size=5, accumulate=2, **facts) == training_run(batch_size=10, **facts)
+        split, whole = training_run(batch_size=5, accumulate=2, **facts), training_run(batch_size=10, **facts)
+        for scheme in ("fixed", "reshuffle", "balls_in_bins"):
+            one, other = (epsilon(run, delta="1e-5", scheme=scheme) for run in (split, whole))
+            assert (one.epsilon, one.bound) == (other.epsilon, other.bound)
+
+    @pytest.mark.parametrize(
+        ("given", "scheme", "message"),
+        [
+            ({"batch_size": 5, "accumulate": 3}, "reshuffle", r"20 batches of 5.*twice.*batch_size = 15"),
+            ({"batch_size": [5, 4], "accumulate": 2, "per": "epoch"}, "fixed", r"25 batches of 4.*batch_size = 8"),
+            ({"batch_size": 32, "accumulate": 2, "leftover": "dropped"}, "shuffle", "3 batches of 32"),
+            ({"batch_size": 32, "accumulate": 3}, "fixed", "batch size 32: 4 of them are left over"),
+            ({"batch_size": 5, "accumulate": 2}, "poisson", "a draw of its own"),
+            ({"batch_size": 5, "accumulate": 2}, "without_replacement", "a draw of its own"),
+        ],
+    )
+    def test_a_step_that_may_use_a_record_twice_is_refused(self, given, scheme, message):
+        epochs = {} if "per" in given else {"epochs": 2}
+        run = training_run(learning_rate="0.1", **epochs, **self.FACTS, **given)
+        with pytest.raises(ArgumentError, match=message):
+            epsilon(run, delta="1e-5", scheme=scheme)
+
+    def test_gradients_of_what_is_left_over_may_be_added_up_too(self):
+        """Four batches, of 32 and of 4, make two steps."""
+        facts = {**self.FACTS, "learning_rate": "0.1", "epochs": 2, "leftover": "partial", "divisor": 64}
+        split, whole = training_run(batch_size=32, accumulate=2, **facts), training_run(batch_size=64, **facts)
+        one, other = (epsilon(run, delta="1e-5", scheme="reshuffle").epsilon for run in (split, whole))
+        assert one == other
+
+    def test_an_epoch_of_full_batches_is_no_number_of_smaller_ones(self):
+        letters = self.LETTERS.replace(b=2)
+        run = scheduled_run(letters, eta=["0.1", "0.05"], per="epoch")
+        with pytest.raises(ArgumentError, match="b = 2: a full batch holds all n = 6 records; give b = n"):
+            epsilon(run, delta="1e-5", scheme="full_batch")
+        whole = scheduled_run(letters.replace(b=6), eta=["0.1", "0.05"], per="epoch")
+        assert epsilon(whole, delta="1e-5", scheme="full_batch").epsilon > 0
+
+    @pytest.mark.parametrize("scheme", ["fixed", "poisson"])
+    def test_a_checkpoint_every_so_many_steps(self, scheme):
+        facts = {**self.FACTS, "learning_rate": "0.1", "batch_size": 10, "epochs": 3}
+        few, listed = (
+            epsilon(training_run(released=shown, **facts), delta="1e-5", scheme=scheme)
+            for shown in (checkpoints(every=10), checkpoints(10, 20))
+        )
+        assert few.epsilon == listed.epsilon
+        assert checkpoints(every=1) == training_run(released="every", **facts).released
 
     @pytest.mark.parametrize(
         ("given", "message"),
