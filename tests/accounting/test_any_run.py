@@ -241,6 +241,8 @@ class TestOtherQuestions:
     def ask(self, question: str, seed: int, schemes: tuple[str, ...]) -> str:
         rng = np.random.default_rng([11, seed])
         given, scheme, relation = TestAnyRun().random_run(rng), some(rng, schemes), some(rng, RELATIONS)
+        if question == "unlearning":  # or next to every run would be refused for what it shows
+            given |= {"released": "last", "projection": None}
         refusal: HsdpError | None = None
         try:
             getattr(self, f"by_{question}")(training_run(**given), rng, scheme=scheme, neighbouring=relation)
@@ -253,18 +255,18 @@ class TestOtherQuestions:
         assert refusal.remedy
         return "refused"
 
-    QUESTIONS: ClassVar = ("delta", "advice", "unlearning", "calibration", "comparison")
+    QUESTIONS: ClassVar = {"delta": 20, "advice": 6, "unlearning": 30, "calibration": 6, "comparison": 9}
+    """How many runs are drawn for each: some take long."""
 
     @pytest.mark.parametrize("question", QUESTIONS)
     def test_there_is_an_answer_or_a_refusal(self, question):
-        found = [self.ask(question, seed, KNOWN) for seed in range(20)]
-        assert question == "unlearning" or "answered" in found
+        assert "answered" in [self.ask(question, seed, KNOWN) for seed in range(self.QUESTIONS[question])]
 
     @pytest.mark.slow
     @pytest.mark.parametrize("question", QUESTIONS)
     def test_there_is_an_answer_or_a_refusal_for_many(self, question):
-        found = [self.ask(question, seed, SCHEMES) for seed in range(1000, 1060)]
-        assert "answered" in found
+        seeds = range(1000, 1000 + 10 * self.QUESTIONS[question])
+        assert "answered" in [self.ask(question, seed, SCHEMES) for seed in seeds]
 
     def test_a_step_that_need_not_contract_is_refused_where_batches_are_drawn_afresh(self):
         """eta·lam = 2: the factor by which distances shrink would be −1."""

@@ -52,7 +52,7 @@ class TestDescriptions:
     def test_steps_that_turn_out_alike_are_as_many_as_were_listed(self, eta):
         """In the paper's letters an epoch of full batches is a single step."""
         alike = scheduled_run(self.LETTERS, eta=eta, steps=6, per="step")
-        nearly = scheduled_run(self.LETTERS, eta=["0.1"] * 5 + ["0.100001"], per="step")
+        nearly = scheduled_run(self.LETTERS.replace(b=6), eta=["0.1"] * 5 + ["0.100001"], per="step")
         found, close = (epsilon(run, delta="1e-5", scheme="full_batch") for run in (alike, nearly))
         assert found.epsilon == pytest.approx(close.epsilon, rel=1e-5)
         whole = epsilon(self.LETTERS.replace(eta="0.1", K=1), delta="1e-5", scheme="fixed")
