@@ -137,3 +137,10 @@ def test_a_second_regulariser_is_named():
     within = training_run(**OPTIONS, **CONVEX, regulariser="inside")
     found = row(advise(within, delta=DELTA, scheme="fixed", effort="quick"), "weight_decay = 2,").guarantee
     assert any("another 2·θ is added after clipping" in each for each in found.assumed_by_you)
+
+
+def test_a_gradient_left_out_is_compared_under_balls_in_bins_too():
+    run = training_run(n=40, batch_size=10, epochs=2, noise_multiplier=4, max_grad_norm=1)
+    found = advise(run, delta="1e-5", scheme="fixed", neighbouring="zero_out", effort="quick")
+    assert any("balls in bins" in row.words for row in found.rows)
+    assert not any("balls in bins" in row.words for row in found.others)
