@@ -255,7 +255,7 @@ class TestOtherQuestions:
         assert refusal.remedy
         return "refused"
 
-    QUESTIONS: ClassVar = {"delta": 20, "advice": 6, "unlearning": 30, "calibration": 6, "comparison": 9}
+    QUESTIONS: ClassVar = {"delta": 20, "advice": 3, "unlearning": 10, "calibration": 5, "comparison": 7}
     """How many runs are drawn for each: some take long."""
 
     @pytest.mark.parametrize("question", QUESTIONS)
