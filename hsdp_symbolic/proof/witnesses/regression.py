@@ -18,6 +18,7 @@ from ...symbols import (
     G,
     P,
     X,
+    bias_1,
     clip_1,
     clip_scale,
     coefficient_1,
@@ -139,6 +140,7 @@ class Case:
         return {
             count: len(w),
             features_1: float(np.linalg.norm(self.features)),
+            bias_1: 1,
             clip_1: self.clip,
             decay_1: self.decay,
             p_own: float(self.p[0]),
