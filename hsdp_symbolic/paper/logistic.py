@@ -93,6 +93,7 @@ from .softmax import (
     clipped_bounds,
     everywhere,
     gradient_bound,
+    one_appended,
     plain_bounds,
 )
 
@@ -103,7 +104,7 @@ PRINTED_SMOOTHNESS, PRINTED_STEP_SIZE, PRINTED_CASES = (
 CLIPPED = "per-example gradients of the unregularised loss are clipped to S_g/2, then λθ is added"
 
 
-LONGEST = sqrt(2 * SQUARE)
+LONGEST = sqrt(2) * sqrt(SQUARE)
 """The largest norm of an unclipped gradient."""
 PRINTED_LONGEST = sqrt(times(2, L**2 + 1))
 
@@ -115,7 +116,7 @@ def _as_printed(said: Proposition) -> Proposition:
 
 def _claimed(proposition: Proposition, relations: Iterable[Relational], prove: Callable[[], Theorem]) -> Theorem:
     """What a statement of the paper claims, from a proof for features with or without the constant."""
-    return claimed(_as_printed(proposition), relations, (), lambda: substitute(prove(), ONE_APPENDED))
+    return claimed(_as_printed(proposition), relations, (), lambda: one_appended(prove()))
 
 
 @cache
@@ -137,7 +138,7 @@ def smooth_losses() -> Theorem:
 
 def _printed_longest() -> Theorem:
     said = LipschitzLosses(MODEL, LONGEST)
-    return later(_as_printed(said), (), lambda: substitute(lipschitz_losses(), ONE_APPENDED), "losses are Lipschitz")
+    return later(_as_printed(said), (), lambda: one_appended(lipschitz_losses()), "losses are Lipschitz")
 
 
 @cache
@@ -388,7 +389,7 @@ def _average_as_printed() -> Theorem:
 
 def _printed_with() -> list[Theorem]:
     parts = below_one(), decay_below_one(), _average_as_printed()
-    return [*(substitute(_for_softmax(each), ONE_APPENDED) for each in parts), given(ORDER)]
+    return [*(one_appended(_for_softmax(each)) for each in parts), given(ORDER)]
 
 
 @cache
@@ -399,8 +400,7 @@ def corollary() -> Statement:
     expr = eps_norm + shuffled().expr.subs(rho0, rho_mul)
 
     def prove() -> Theorem:
-        run = substitute(_without_normalising(), ONE_APPENDED)
-        return apply(normalised_first, assume(assumed[1]), run)
+        return apply(normalised_first, assume(assumed[1]), one_appended(_without_normalising()))
 
     return Statement(
         label="cor:logistic",

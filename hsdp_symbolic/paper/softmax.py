@@ -117,6 +117,11 @@ HALF = Rational(1, 2)
 LETTERS = {count: classes, features_1: L, bias_1: bias, clip_1: CLIP, decay_1: lam}
 
 
+def one_appended(theorem: Theorem) -> Theorem:
+    """The same for the paper's features."""
+    return substitute(theorem, ONE_APPENDED)
+
+
 def _here(proposition: Proposition) -> Theorem:
     """What facts say of any model, assumed of ours."""
     return assume(proposition.changed(lambda part: part.subs(LETTERS) if isinstance(part, Expr) else part))
