@@ -319,7 +319,7 @@ def _admit_bias(bias: object) -> bool:
 
 
 def softmax(*, classes: object, feature_norm: object, bias: bool = True) -> SoftmaxLoss:
-    """Softmax regression; two classes are `classes=2`, one score for each."""
+    """Softmax regression; two classes are `classes=2`, one score for each. `bias`: a constant 1 is appended to x."""
     if isinstance(classes, str) or not LETTERS["classes"].admits(number := to_fraction("classes", classes)):
         raise ArgumentError("classes", classes, "not a number of classes", "give a whole number, at least 2")
     return SoftmaxLoss(int(number), admit_positive("feature_norm", feature_norm), _admit_bias(bias))
