@@ -148,7 +148,7 @@ def advise(
         try:
             found = epsilon(changed.run, delta=delta, scheme=changed.scheme, neighbouring=relation_here, effort=effort)
         except HsdpError as error:
-            return Row(kind, changed.words, relation_here, None, str(error))
+            return Row(kind, changed.words, relation_here, None, _reason(error))
         return Row(kind, changed.words, relation_here, found)
 
     now = epsilon(told, delta=delta, scheme=chosen, neighbouring=relation, effort=effort)  # an error is the caller's
@@ -173,12 +173,22 @@ def advise(
     )
 
 
+def _reason(error: HsdpError) -> str:
+    """Why a changed run is refused; its description, which the reader has, is left out."""
+    return f"{error.problem}; {error.remedy}" if isinstance(error, ArgumentError) else str(error)
+
+
 def _relation(changed: Changed, asked: Neighbouring) -> Neighbouring:
-    """The relation a changed run is accounted for under: a record replaced may be one whose label alone differs."""
+    """The relation a changed run is accounted for under: a record replaced may be one whose label alone differs.
+
+    Where no record can be replaced, as under balls in bins, a gradient left out is that of a record that is not there.
+    """
     if changed.neighbouring is None:
         return asked
-    narrower = asked in (Neighbouring.LABEL_ONLY, Neighbouring.ZERO_OUT) and asked in changed.scheme.neighbours
-    return asked if narrower and changed.neighbouring is Neighbouring.REPLACE_ONE else changed.neighbouring
+    known = changed.scheme.neighbours
+    narrower = asked in (Neighbouring.LABEL_ONLY, Neighbouring.ZERO_OUT) and asked in known
+    usual = changed.neighbouring is Neighbouring.REPLACE_ONE or Neighbouring.REPLACE_ONE not in known
+    return asked if narrower and usual else changed.neighbouring
 
 
 def _what_helps(run: TrainingRun) -> str:
@@ -209,7 +219,7 @@ def _sampler(scheme: Scheme, relation: Neighbouring = Neighbouring.REPLACE_ONE) 
     """The same run, its batches made another way; every other option stays."""
 
     def made(run: TrainingRun, _: Scheme) -> Changed:
-        changed = replace(run, leftover=None) if scheme.draws_afresh else run
+        changed = replace(run, leftover=None, accumulated=1) if scheme.draws_afresh else run
         return Changed(changed, scheme, _IN_WORDS[scheme], relation)
 
     return Change(Kind.BATCHES, made, _IN_WORDS[scheme])
@@ -247,7 +257,7 @@ def _resized(run: TrainingRun, size: int) -> TrainingRun:
         changes["sigma_squared"] = setting["sigma2"] * (old / size) ** 2
     steps = None if run.steps is None else max(1, -(-run.steps * int(old) // size))
     divisor = size if run.divisor == old else run.divisor
-    return replace(run, setting=setting.replace(**changes), steps=steps, divisor=divisor)
+    return replace(run, setting=setting.replace(**changes), steps=steps, divisor=divisor, accumulated=1)
 
 
 def _batch_size(factor: Fraction) -> Change:

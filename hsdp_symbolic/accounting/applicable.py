@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     Refuse = Callable[[Statement], str]
 
 
+LOUDEST = 10**240
+"""The largest μ² of one use of a record: sums over many uses then stay within doubles."""
 PERMUTED = (
     "batches are permutations of the records, where another makes room for one that moves: what holds if every record "
     "picks its batch by itself (scheme balls_in_bins) is false here"
@@ -92,6 +95,7 @@ def bounds_for(
     chosen_scheme = check_scheme(scheme)
     relation = check_neighbouring(chosen_scheme, neighbouring)
     _check_full_batch(told, chosen_scheme)
+    _check_noise(told)
     _check_added_record(told, relation)
     _check_left_out(told, relation)
     _check_batch_size_hidden(told, chosen_scheme)
@@ -194,12 +198,43 @@ def _in_stretches(into: Candidates, refuse: Refuse | None, effort: Effort) -> No
 
 
 def _check_full_batch(run: TrainingRun, scheme: Scheme) -> None:
-    """Refuse b < n: σ² and the epochs of a clipped run are for batches of b, and ε would come out far too small."""
-    if scheme is not Scheme.FULL_BATCH or isinstance(run.update, Unclipped):
+    """Refuse b < n: σ² and the epochs of a clipped run are for batches of b, and ε would come out far too small.
+
+    In the paper's letters b plays no part, unless the steps were listed epoch by epoch: then it says how many they are.
+    """
+    unclipped = isinstance(run.update, Unclipped)
+    if scheme is not Scheme.FULL_BATCH or (unclipped and run.schedule is None):
         return
-    records = int(run.setting["n"])
+    records, name = int(run.setting["n"]), "b" if unclipped else "batch_size"
     for size in run.sizes - {records}:
-        raise ArgumentError("batch_size", size, f"a full batch holds all n = {records} records", "give batch_size = n")
+        raise ArgumentError(name, size, f"a full batch holds all n = {records} records", f"give {name} = n")
+
+
+def _check_noise(run: TrainingRun) -> None:
+    """Refuse noise so small that losses are beyond doubles."""
+    known = run.setting.values()
+    if run.schedule is not None:
+        steps = [(each.eta, each.sigma2, Fraction(each.b)) for each in run.schedule.stretches]
+    elif {"eta", "sigma2"} <= known.keys():
+        steps = [(known["eta"], known["sigma2"], known.get("b", known.get("n", Fraction(1))))]
+    else:
+        return
+    for eta, sigma2, size in steps:
+        spread = 2 * sigma2 * size**2 / eta  # the square of the noise on a sum of gradients
+        if known.get("S_g", Fraction(0)) ** 2 <= LOUDEST * spread:
+            continue
+        square, name = (
+            (sigma2, "sigma")
+            if isinstance(run.update, Unclipped)
+            else (4 * spread / known["S_g"] ** 2, "noise_multiplier")
+        )
+        root = (Decimal(square.numerator) / Decimal(square.denominator)).sqrt()
+        raise ArgumentError(
+            name,
+            f"{root:.3g}",
+            "so little noise hides nothing, and doubles cannot hold what is lost",
+            "take more noise",
+        )
 
 
 def _check_added_record(run: TrainingRun, relation: Neighbouring) -> None:

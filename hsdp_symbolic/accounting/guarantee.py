@@ -157,8 +157,8 @@ def _guarantee(
     note = "" if chosen.hidden_state else why_composition(candidates, considered)
     return Guarantee(
         epsilon=found.upper if goal.seeks == "epsilon" else given,
-        delta=found.upper if goal.seeks == "delta" else given,
-        lower=found.lower,
+        delta=min(1.0, found.upper) if goal.seeks == "delta" else given,
+        lower=found.lower if goal.seeks == "epsilon" else min(1.0, found.lower),
         order=found.order,
         bound=chosen.label,
         scheme=candidates.scheme,
@@ -276,9 +276,12 @@ def nothing_holds(candidates: Candidates, refused: Iterable[Considered]) -> Hsdp
     if missing and all(missing):
         name = min(missing, key=len)[0]
         return ArgumentError(name, None, f"not given ({LETTERS[name].meaning})", f"give {name}")
-    reasons = "; ".join(f"{entry.label}: {entry.reason}" for entry in refused)
+    entries = list(refused)
+    by_reason = {why: [each.label for each in entries if each.reason == why] for why in (e.reason for e in entries)}
+    reasons = "; ".join(f"{', '.join(labels)}: {why}" for why, labels in by_reason.items())
     setting = candidates.covered.run.setting
-    return ArgumentError("run", setting, f"no statement for {candidates.scheme} applies", f"see why: {reasons}")
+    problem = f"no statement for {candidates.scheme} applies ({reasons})"
+    return ArgumentError("run", setting, problem, "change what keeps one from applying, or take another scheme")
 
 
 UNLIKE_STEPS = (

@@ -103,7 +103,9 @@ def training_run(
 
     `max_grad_norm` and `clip_norm` are two names for the norm C gradients are clipped to, 1 unless given. An epoch is
     ⌊n/b⌋ steps, and one more where what is `leftover` makes a batch of its own ("partial", "blank"; or "dropped").
-    `divisor` is what sums of gradients are divided by, if not the batch size ("actual": each batch by its own).
+    `divisor` is what sums of gradients are divided by, if not the batch size ("actual": each batch by its own). With
+    `accumulate`, so many batches of `batch_size` are added up for one step, with noise once: an epoch has to end with a
+    step, since one that goes on into the next epoch may use a record twice.
 
     Hidden-state bounds need a Lipschitz constant of the update: say the `learning_rate`, the `weight_decay` (the λ of
     λθ, added *after* clipping) and which `loss` it is: `logistic`, `huber`, `smoothed_hinge`, `squared`, `scalar`,
@@ -178,6 +180,7 @@ def training_run(
         n is None,
         released=shown,
         projection=None if projection is None else admit_positive("projection", projection),
+        accumulated=together,
     )
     return with_schedule(run, schedule, length.batches)
 

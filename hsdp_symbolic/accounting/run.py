@@ -59,6 +59,8 @@ class TrainingRun:
     """Which iterates may be seen."""
     projection: Fraction | None = None
     """The diameter of a convex set onto which every iterate is projected, after the noise."""
+    accumulated: int = 1
+    """How many batches are added up for one step; b is what they hold together."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.setting, Setting):
@@ -76,6 +78,7 @@ class TrainingRun:
             raise ArgumentError("records", self.records, "n says how many there are", "leave it out")
         if self.divisor is not None and isinstance(self.update, Unclipped):
             raise ArgumentError("divisor", self.divisor, "the paper's step is a mean over the batch", "leave it out")
+        object.__setattr__(self, "accumulated", admit_count("accumulate", self.accumulated))
         object.__setattr__(self, "released", admit_release(self.released))
         if self.projection is not None:
             object.__setattr__(self, "projection", admit_positive("projection", self.projection))
@@ -241,6 +244,7 @@ def cover(run: TrainingRun, scheme: Scheme) -> Covered:
     size has a noise of its own: composition covers it, and what looks at every step (`scheduled`). In the paper's
     letters, where the noise does not depend on the size of a batch, nothing does.
     """
+    _check_accumulated(run, scheme)
     if run.schedule is not None:
         if scheme.draws_afresh:
             _check_none_left(run, scheme)
@@ -280,6 +284,35 @@ def _in_units_of_the_divisor(run: TrainingRun, setting: Setting, words: list[str
     words.append(f"sums over batches of {size} are divided by {divisor}")
     noise = setting["sigma2"] * (size / divisor) ** 2
     return setting.replace(n=setting["n"] // size * divisor, b=divisor, sigma_squared=noise)
+
+
+def _check_accumulated(run: TrainingRun, scheme: Scheme) -> None:
+    """Refuse batches added up for one step that may hold a record twice: it would count twice in one sum."""
+    together = run.accumulated
+    if together == 1:
+        return
+    if scheme.draws_afresh:
+        raise ArgumentError(
+            "accumulate",
+            together,
+            f"under {scheme} every batch is a draw of its own, and two that are added up may hold one record twice",
+            "if they are parts of one draw, give batch_size = the number of records in all of them",
+        )
+    records = int(run.setting["n"])
+    for size in run.sizes:
+        part, left = size // together, records % (size // together)
+        if left and run.leftover in (None, Leftover.REPEATED) and scheme.goes_through_epochs:
+            raise not_said_what_is_left(run, part, left)
+        batches = batches_in(records, part, run.leftover)
+        if batches % together:
+            raise ArgumentError(
+                "accumulate",
+                together,
+                f"an epoch has {batches} batches of {part}, and what is left of them goes on into the next epoch: such "
+                "a step may use a record twice, which no statement covers",
+                "make a step of what is left, or drop it, when an epoch ends, and describe that by leftover and "
+                f"batch_size = {size}",
+            )
 
 
 def _check_unclipped(run: TrainingRun) -> None:

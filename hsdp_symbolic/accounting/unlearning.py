@@ -25,7 +25,7 @@ from .forgetting import THEOREM, TITLE, ShiftsOfForgetting
 from .release import LAST
 from .run import ACTUAL, Covered, TrainingRun, as_run, cover
 from .sensitivity import longest_gradient
-from .update import WHAT_HELPS, Unclipped, standing_statement
+from .update import WHAT_HELPS, Clipped, Unclipped, standing_statement
 
 ONCE = {
     Asks.CONTRACTION: "unlearn:zero_out",
@@ -178,6 +178,13 @@ def _problem(given: TrainingRun, scheme: Scheme, delta: Fraction, *, secret: boo
             "no statement about forgetting is about steps that differ",
             "describe training by one learning rate, noise and batch size",
         )
+    if run.projection is not None:
+        raise ArgumentError(
+            "projection",
+            run.projection,
+            "no statement about forgetting is about iterates that are projected",
+            "leave it out if they are not",
+        )
     if run.divisor == ACTUAL:
         raise ArgumentError(
             "divisor", run.divisor, "leaving a record out would change the noise", "divide by a fixed number"
@@ -212,7 +219,8 @@ def _known(covered: Covered, scheme: Scheme) -> Asks:
         found = Asks.LIPSCHITZ
     else:
         why = footing.lacks or "updates are not known to bring runs together, nor to keep them as close as they are"
-        raise ArgumentError("loss", None, f"a record may stay in the model: {why}", footing.helps or WHAT_HELPS)
+        told = None if isinstance(covered.run.update, Clipped) else str(covered.run.update)
+        raise ArgumentError("loss", told, f"a record may stay in the model: {why}", footing.helps or WHAT_HELPS)
     if scheme in (Scheme.POISSON, Scheme.BALLS_IN_BINS):
         _check_large_batches(covered, found, scheme)
     return found

@@ -51,6 +51,8 @@ COMMON = ("n", "lam", "beta")
 """Letters that may be given with either way of describing a run."""
 SHOWN = ("released", "checkpoints", "average", "projection")
 OPTIONS = ("scheme", "delta", "epsilon", "orders", "neighbouring", "effort", "leftover", "bias", "per", *SHOWN)
+EVERY_FEW = "every:"
+"""Before a number of steps, for --checkpoints."""
 _INTEGER = re.compile(r"[+-]?\d{1,40}", re.ASCII)
 SCHEMES_IN_WORDS = "fixed, shuffle, reshuffle, without_replacement, full_batch, poisson or balls_in_bins"
 NEIGHBOURING_IN_WORDS = (
@@ -62,6 +64,12 @@ LEFTOVER_IN_WORDS = (
     "batch), blank (a batch filled up with records without gradient) or repeated (with other records: no bound covers "
     "that)"
 )
+HOW = {
+    "neighbouring": ("R", NEIGHBOURING_IN_WORDS),
+    "orders": ("A,A,…", "use only these Rényi orders (default: search for the best)"),
+    "effort": ("E", "for bounds that take long: quick (skip them), normal (default; seconds) or thorough (minutes)"),
+}
+"""How a run is accounted for."""
 EXAMPLE_RUN = "--n 50 --b 2 --K 40 --eta 0.02 --lam 1 --beta 4 --sigma 2 --S_g 4"
 EXAMPLE_CLIPPED = (
     "--n 1344 --batch-size 64 --epochs 15 --learning-rate 0.5 --weight-decay 0.01 --noise-multiplier 8 "
@@ -120,7 +128,10 @@ def register(command: Command) -> None:
     compare.add_argument("--plot", metavar="FILE", help="also draw the curves into FILE (.pdf, .png or .svg)")
 
 
-def add_options(command: Command, name: str, run: Any, *wanted: str) -> argparse.ArgumentParser:
+def add_options(
+    command: Command, name: str, run: Any, *wanted: str, leave_out: tuple[str, ...] = ()
+) -> argparse.ArgumentParser:
+    """A command about a run, with the options that describe it; those named in `leave_out` mean nothing to it."""
     sub = command(name, run)
     meanings = {
         "delta": "probability with which epsilon may be exceeded, e.g. 1e-5",
@@ -129,13 +140,9 @@ def add_options(command: Command, name: str, run: Any, *wanted: str) -> argparse
     for option in wanted:
         sub.add_argument(f"--{option}", metavar="X", help=meanings[option])
     sub.add_argument("--scheme", metavar="S", help=f"how batches are made: {SCHEMES_IN_WORDS}")
-    sub.add_argument("--neighbouring", metavar="R", help=NEIGHBOURING_IN_WORDS)
-    sub.add_argument("--orders", metavar="A,A,…", help="use only these Rényi orders (default: search for the best)")
-    sub.add_argument(
-        "--effort",
-        metavar="E",
-        help="for bounds that take long: quick (skip them), normal (default; seconds) or thorough (minutes)",
-    )
+    for option, (metavar, meaning) in HOW.items():
+        if option not in leave_out:
+            sub.add_argument(f"--{option}", metavar=metavar, help=meaning)
     sub.add_argument(
         "--leftover",
         metavar="W",
@@ -143,7 +150,7 @@ def add_options(command: Command, name: str, run: Any, *wanted: str) -> argparse
     )
     sub.add_argument("--per", metavar="U", help="what entries of a list such as 0.5,0.25,0.1 are for: epoch or step")
     shown = sub.add_argument_group("which iterates may be seen (default: the last one only)")
-    shown.add_argument("--checkpoints", metavar="T,T,…", help="those after so many steps too")
+    shown.add_argument("--checkpoints", metavar="T,T,…", help="those after so many steps too; every:T for all T steps")
     shown.add_argument("--average", metavar="M", help="the average of the last M, and nothing else")
     shown.add_argument("--released", metavar="R", help="last (default) or every")
     shown.add_argument(
@@ -201,11 +208,19 @@ def _shown(given: dict[str, Any]) -> dict[str, Any]:
         raise ArgumentError(named[1], given[named[1]], f"{named[0]} is given too", "give one of them")
     found: dict[str, Any] = {"projection": given["projection"]} if "projection" in given else {}
     if "released" in given:
+        if given["released"] not in ("last", "every"):
+            problem = "it does not say which iterates may be seen"
+            remedy = "pass last or every; or --checkpoints 100,200, or --average 10"
+            raise ArgumentError("released", given["released"], problem, remedy)
         found["released"] = given["released"]
     if "average" in given:
         found["released"] = average(given["average"])
     if "checkpoints" in given:
         told = given["checkpoints"]
+        if isinstance(told, str) and told.startswith(EVERY_FEW):
+            few = told.removeprefix(EVERY_FEW).strip()
+            found["released"] = checkpoints(every=int(few) if _INTEGER.fullmatch(few) else few)
+            return found
         parts = [part.strip() for part in told.split(",")] if isinstance(told, str) else told
         steps: list[Any] = [int(part) if isinstance(part, str) and _INTEGER.fullmatch(part) else part for part in parts]
         found["released"] = checkpoints(*steps)

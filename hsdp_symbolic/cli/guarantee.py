@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 from ..meaning import Neighbouring
 
 if TYPE_CHECKING:
-    from ..accounting import Comparison, Guarantee
+    from collections.abc import Iterable
+
+    from ..accounting import Comparison, Considered, Guarantee
     from ..accounting.update import SourcedConstant
 
 
@@ -125,6 +127,18 @@ def report(found: Guarantee) -> None:
     for assumption in found.assumptions:
         print(f"    {assumption}")
     print("  considered")
-    for entry in found.considered:
-        value = "-" if entry.value is None else rounded_up(entry.value)
-        print(f"    {entry.label:34} {value:>12}  {entry.verdict}: {entry.reason}")
+    for entries in _alike(found.considered):
+        first, value = entries[0], entries[0].value
+        told = f"{'-' if value is None else rounded_up(value):>12}  {first.verdict}: {first.reason}"
+        print(f"    {first.label:34} {told}")
+        for entry in entries[1:]:
+            print(f"    {entry.label:34} {'-':>12}  likewise")
+
+
+def _alike(considered: Iterable[Considered]) -> list[list[Considered]]:
+    """What was refused for one reason together, in the order of the first."""
+    found: dict[object, list[Considered]] = {}
+    for entry in considered:
+        key = (entry.verdict, entry.reason) if entry.value is None else entry.label
+        found.setdefault(key, []).append(entry)
+    return list(found.values())

@@ -7,6 +7,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+from ..errors import ArgumentError
 from .accounting import EXAMPLE_CLIPPED, add_options, options_given, options_wanted, run_described
 from .common import Command
 from .guarantee import json_number
@@ -14,11 +15,17 @@ from .guarantee import json_number
 if TYPE_CHECKING:
     from ..accounting import Unlearning
 
+NOT_ASKED = {
+    "neighbouring": "forgetting is about one relation: a record's gradient is left out",
+    "orders": "what is left of a record is bounded by a Gaussian mechanism, without an order",
+    "effort": "no bound on forgetting takes long",
+}
+"""What commands about a run take and this one does not, with the reason."""
 _INTEGER = re.compile(r"\d{1,40}", re.ASCII)
 
 
 def register(command: Command) -> None:
-    sub = add_options(command, "unlearn", _unlearn, "delta", "epsilon")
+    sub = add_options(command, "unlearn", _unlearn, "delta", "epsilon", leave_out=tuple(NOT_ASKED))
     sub.add_argument(
         "--further-steps", metavar="R", help="number of steps after training, in which the record is left out"
     )
@@ -42,6 +49,8 @@ def _unlearn(arguments: argparse.Namespace) -> int:
     from ..accounting import unlearning
 
     given = options_given(arguments)
+    for name in NOT_ASKED.keys() & given.keys():  # a file may have them
+        raise ArgumentError(name, given[name], NOT_ASKED[name], "leave it out")
     steps = arguments.further_steps
     found = unlearning(
         run_described({name: value for name, value in given.items() if name != "epsilon"}),

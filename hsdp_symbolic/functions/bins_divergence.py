@@ -31,7 +31,7 @@ NAME = r"\mathrm{R}_{\mathrm{B}}"
 CELLS = (64, 256, 1024)
 """How fine the grid of distances is, coarsest first."""
 ROUGH_CELLS, FAINT = 16, Fraction(1, 100)
-"""For the array view: how fine the grid is, and how large a loss may be to be known by its mean."""
+"""For the array view: how fine the grid is, and how large a loss may be for its mean to be tried too."""
 MOST_ORDER = 2000
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 """Parts of the secret steps that a window may have, when one is looked for."""
@@ -96,10 +96,11 @@ class BinsDivergence(OfNumbers):
         _check(*others)
         order, tolerance = whole_order(less), min(over.tolerance, Fraction(1, 20))
         bins, epochs = _run(*others)
-        if ends := faint(over.engine.name, over.engine.precision, bins, epochs, order, tolerance / 4):
-            return over.engine.interval(*ends)
+        mean = faint(over.engine.name, over.engine.precision, bins, epochs, order, tolerance / 4)
         for cells in CELLS:
             low, high = _enclosed(over.engine.name, bins, epochs, order, cells)
+            if mean is not None:
+                low, high = max(low, mean[0]), min(high, mean[1])
             if high - low <= tolerance * min(high, Fraction(1, 4 * (order - 1))) or epochs == bins.known:
                 return over.engine.interval(low, high)
         if high - low <= tolerance * high:  # so large that e^(less·high) would be known less well
@@ -204,8 +205,8 @@ def _in_doubles(*numbers: Fraction) -> float:
     _check(*others)
     bins, epochs = _run(*others)
     order = whole_order(less)
-    ends = faint("arb", 96, bins, epochs, order, FAINT) or _enclosed("arb", bins, epochs, order, ROUGH_CELLS)
-    return double_above(ends[1])
+    mean, grid = faint("arb", 96, bins, epochs, order, FAINT), _enclosed("arb", bins, epochs, order, ROUGH_CELLS)
+    return double_above(grid[1] if mean is None else min(grid[1], mean[1]))
 
 
 @lru_cache(maxsize=1 << 12)

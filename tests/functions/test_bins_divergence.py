@@ -15,7 +15,7 @@ from hsdp_symbolic.arithmetic.engines import ENGINES
 from hsdp_symbolic.errors import ArgumentError, HypothesisError, OutsideDoubleRange
 from hsdp_symbolic.functions.bin_distances import told_distances
 from hsdp_symbolic.functions.bin_moments import Bins, added_moments, drift_of, removed_moments
-from hsdp_symbolic.functions.bins_divergence import BinsDivergence, _enclosed
+from hsdp_symbolic.functions.bins_divergence import ROUGH_CELLS, BinsDivergence, _enclosed
 from hsdp_symbolic.functions.bins_faint import faint
 from proofs_check.soundness import _draw, _split, faults_at
 
@@ -155,6 +155,13 @@ class TestNextToNothing:
             again = statement("secret:balls_in_bins").enclose(run, alpha=8, known=4, window=80, rtol="1e-6")
             assert found.overlaps(again)
             assert again.relative_width <= Fraction(1, 10**6)
+
+    def test_where_the_grid_answers_nothing_is_larger_than_on_it(self):
+        """The mean loss is rounded up by as much as losses vary, which a grid may know better."""
+        for bins, epochs, order in FAINT:
+            row = (bins.count, bins.cost, bins.factor, epochs, bins.known, bins.window, order - 1)
+            on_grid = _enclosed("arb", bins, epochs, order, ROUGH_CELLS)[1]
+            assert Fraction(float(BinsDivergence.array(*map(Fraction, row)))) <= on_grid * (1 + Fraction(1, 2**52))
 
     def test_control_what_is_not_small_is_left_to_the_grid(self):
         assert faint("arb", 96, Bins(2, Fraction(1, 4), Fraction(9, 10), 1, 2), 3, 3, Fraction(1, 20)) is None
