@@ -13,7 +13,7 @@ from ..meaning import Asks, Neighbouring, Scheme, Sensitivity
 from ..setting import Setting
 from .bounds import Bound, needs_hidden_state
 from .by_losses import about_one_step, by_losses
-from .by_step import STRETCHES, THEOREM, by_shifts, by_stretches, composed
+from .by_step import STRETCHES, THEOREM, by_shifts, by_stretches, composed, composition_of
 from .candidates import apply, check_neighbouring, check_scheme, covering
 from .columns import Columns
 from .effort import NORMAL, Effort, TooMuchWork
@@ -150,7 +150,10 @@ def _of_steps_that_differ(into: Candidates, refuse: Refuse | None, effort: Effor
     columns = None
     if run.schedule is not None:
         columns = Columns.of(run, scheme, into.neighbouring)
-        into.bounds.append(composed(run, scheme, effort, into.neighbouring, columns))
+        try:
+            into.bounds.append(composed(run, scheme, effort, into.neighbouring, columns))
+        except ArgumentError as error:
+            into.refused.append(Considered(composition_of(scheme), "does not apply", None, None, str(error)))
     contracts = Asks.CONTRACTION in into.covered.footing.provides and "lam" in into.covered.setting
     if run.is_plain and not uneven and (contracts or scheme is not Scheme.RESHUFFLE):
         return  # closed forms cost no more
