@@ -221,7 +221,7 @@ def _known(covered: Covered, scheme: Scheme) -> Asks:
         why = footing.lacks or "updates are not known to bring runs together, nor to keep them as close as they are"
         told = None if isinstance(covered.run.update, Clipped) else str(covered.run.update)
         raise ArgumentError("loss", told, f"a record may stay in the model: {why}", footing.helps or WHAT_HELPS)
-    if scheme in (Scheme.POISSON, Scheme.BALLS_IN_BINS):
+    if scheme.leaves_sizes_to_chance:
         _check_large_batches(covered, found, scheme)
     return found
 

@@ -564,9 +564,10 @@ class TestReasons:
 
     def test_adding_a_record_is_not_replacing_one(self):
         run = Setting(n=50, b=2, K=40, eta="0.02", lam=1, beta=4, sigma=2, S_g=4)
-        for relation in ("add_remove", "replace_one"):
+        pairs = ("poisson", "add_remove"), ("poisson", "replace_one"), ("balls_in_bins", "add_remove")
+        for scheme, relation in pairs:
             with pytest.raises(ArgumentError, match=r"mean over its batch.*noise_multiplier = 20, max_grad_norm = 2"):
-                epsilon(run, delta="1e-5", scheme="poisson", neighbouring=relation)
+                epsilon(run, delta="1e-5", scheme=scheme, neighbouring=relation)
 
     def test_a_mean_over_a_poisson_batch_tells_more_than_a_sum(self):
         """What the refusal above is for: one step, five records without gradient, and one with gradient 2 or 0."""
