@@ -245,7 +245,8 @@ def _update(loss: Update | None, lam: object, beta: object, optimizer: object) -
         raise ArgumentError("optimizer", optimizer, "not the name of an optimiser", "give 'sgd', 'adam', 'momentum', …")
     if optimizer.lower() != "sgd":
         return Clipped(
-            because=f"the optimiser is {optimizer}, and hidden-state statements are about plain gradient steps"
+            because=f"the optimiser is {optimizer}, and hidden-state statements are about plain gradient steps",
+            optimizer=optimizer,
         )
     if loss is None:
         return Clipped(tuple(f"{name} = {value}" for name, value in told.items()))

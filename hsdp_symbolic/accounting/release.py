@@ -67,7 +67,7 @@ class Release:
 LAST, EVERY = Release(Kind.LAST), Release(Kind.EVERY)
 
 
-def checkpoints(*steps: int, every: int | None = None) -> Release:
+def checkpoints(*steps: int, every: object = None) -> Release:
     """The iterates after these numbers of steps are released, or after `every` so many, and the last one.
 
     >>> checkpoints(100, 200).seen(250)

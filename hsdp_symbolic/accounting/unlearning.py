@@ -219,7 +219,11 @@ def _known(covered: Covered, scheme: Scheme) -> Asks:
         found = Asks.LIPSCHITZ
     else:
         why = footing.lacks or "updates are not known to bring runs together, nor to keep them as close as they are"
-        told = None if isinstance(covered.run.update, Clipped) else str(covered.run.update)
+        update = covered.run.update
+        if isinstance(update, Clipped) and update.optimizer:
+            problem = f"a record may stay in the model: {why}"
+            raise ArgumentError("optimizer", update.optimizer, problem, "take plain gradient steps ('sgd')")
+        told = None if isinstance(update, Clipped) else str(update)
         raise ArgumentError("loss", told, f"a record may stay in the model: {why}", footing.helps or WHAT_HELPS)
     if scheme.leaves_sizes_to_chance:
         _check_large_batches(covered, found, scheme)

@@ -114,6 +114,8 @@ class Clipped:
     """λ and β as they were given: they are about the loss before clipping."""
     because: str = ""
     """Why hidden-state bounds are out of the question whatever the loss is, if they are."""
+    optimizer: str = ""
+    """The optimiser, if that is why."""
 
     def footing(self, setting: Setting, load: Fraction = Fraction(1)) -> Footing:
         if self.because:

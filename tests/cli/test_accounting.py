@@ -197,3 +197,25 @@ def test_lists_and_what_is_released(capsys):
     assert "average of the last 3" in capsys.readouterr().out
     assert main([*letters.split(), "--delta", "1e-5", "--average", "3", "--released", "every"]) == 2
     assert "released is given too" in capsys.readouterr().err
+
+
+CLIPPED = ["--n=40", "--batch-size=10", "--epochs=3", "--noise-multiplier=4", "--delta=1e-5"]
+
+
+def test_refusals_are_in_the_words_of_the_command_line(capsys):
+    asked = ["epsilon", "--scheme", "fixed", *CLIPPED]
+    assert "--checkpoints 100,200" in cli(capsys, *asked, "--released", "some")[2]
+    assert "pass --optimizer momentum" in cli(capsys, *asked, "--momentum=0.9")[2]
+    assert "checkpoints = 'x'" in cli(capsys, *asked, "--checkpoints", "every:x")[2]
+
+
+def test_a_checkpoint_every_so_many_steps(capsys):
+    asked = ["epsilon", "--scheme", "fixed", *CLIPPED, "--json", "--checkpoints"]
+    every, listed = (json.loads(cli(capsys, *asked, shown)[1]) for shown in ("every:4", "4,8"))
+    assert every["epsilon"] == listed["epsilon"]
+
+
+def test_a_reason_is_printed_once(capsys):
+    out = cli(capsys, "epsilon", "--scheme", "fixed", *CLIPPED, "--checkpoints", "4")[1]
+    assert out.count("it is about the last iterate alone") == 1
+    assert out.count("likewise") > 3
