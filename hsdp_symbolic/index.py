@@ -28,6 +28,8 @@ PLACES: dict[str, tuple[Scheme, str]] = {
     "clip:logistic": (Scheme.NONE, "sharper.clipped_logistic:logistic"),
     "clip:convex": (Scheme.NONE, "sharper.clipped_updates:convex"),
     "clip:convex:attained": (Scheme.NONE, "sharper.clipped_updates:convex_attained"),
+    "smooth:softmax": (Scheme.NONE, "sharper.clipped_softmax:smooth_softmax"),
+    "clip:softmax:convex": (Scheme.NONE, "sharper.clipped_softmax:keeps_convex"),
     "clip:softmax": (Scheme.NONE, "sharper.clipped_softmax:softmax"),
     "clip:smooth": (Scheme.NONE, "sharper.clipped_updates:smooth"),
     "gradient:scalar": (Scheme.NONE, "sharper.sensitivity:scalar"),

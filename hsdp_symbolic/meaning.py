@@ -36,6 +36,11 @@ class Scheme(StrEnum):
         return self in (Scheme.WITHOUT_REPLACEMENT, Scheme.POISSON)
 
     @property
+    def leaves_sizes_to_chance(self) -> bool:
+        """Whether every record draws its batches by itself, so that batches differ in size."""
+        return self in (Scheme.POISSON, Scheme.BALLS_IN_BINS)
+
+    @property
     def goes_through_epochs(self) -> bool:
         """Whether an epoch takes the records in turn, each at most once."""
         return self in (Scheme.FIXED, Scheme.SHUFFLE, Scheme.RESHUFFLE)
@@ -59,8 +64,7 @@ class Scheme(StrEnum):
         if relation is Neighbouring.LABEL_ONLY:
             return Neighbouring.REPLACE_ONE
         if relation is Neighbouring.ZERO_OUT:
-            by_itself = self in (Scheme.POISSON, Scheme.BALLS_IN_BINS)
-            return Neighbouring.ADD_REMOVE if by_itself else Neighbouring.REPLACE_ONE
+            return Neighbouring.ADD_REMOVE if self.leaves_sizes_to_chance else Neighbouring.REPLACE_ONE
         return relation
 
 

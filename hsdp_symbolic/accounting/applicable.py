@@ -14,7 +14,7 @@ from ..meaning import Asks, Neighbouring, Scheme, Sensitivity
 from ..setting import Setting
 from .bounds import Bound, needs_hidden_state
 from .by_losses import about_one_step, by_losses
-from .by_step import STRETCHES, THEOREM, by_shifts, by_stretches, composed
+from .by_step import STRETCHES, THEOREM, by_shifts, by_stretches, composed, composition_of
 from .candidates import apply, check_neighbouring, check_scheme, covering
 from .columns import Columns
 from .effort import NORMAL, Effort, TooMuchWork
@@ -154,7 +154,10 @@ def _of_steps_that_differ(into: Candidates, refuse: Refuse | None, effort: Effor
     columns = None
     if run.schedule is not None:
         columns = Columns.of(run, scheme, into.neighbouring)
-        into.bounds.append(composed(run, scheme, effort, into.neighbouring, columns))
+        try:
+            into.bounds.append(composed(run, scheme, effort, into.neighbouring, columns))
+        except ArgumentError as error:
+            into.refused.append(Considered(composition_of(scheme), "does not apply", None, None, str(error)))
     contracts = Asks.CONTRACTION in into.covered.footing.provides and "lam" in into.covered.setting
     if run.is_plain and not uneven and (contracts or scheme is not Scheme.RESHUFFLE):
         return  # closed forms cost no more
@@ -260,22 +263,26 @@ def _check_left_out(run: TrainingRun, relation: Neighbouring) -> None:
 
 
 def _check_batch_size_hidden(run: TrainingRun, scheme: Scheme) -> None:
-    """Refuse Poisson batches divided by their own size: what a record does, or the noise, then tells who else is in."""
-    if scheme is not Scheme.POISSON:
+    """Refuse batches of chance sizes that are divided by them: what a record does, or the noise, tells who else is in.
+
+    Then it is seen in which batch a record may be, and nothing is gained from its being drawn in secret.
+    """
+    if not scheme.leaves_sizes_to_chance:
         return
     if run.divisor == ACTUAL:
         raise ArgumentError(
             "divisor",
             run.divisor,
-            "the noise of a Poisson batch would tell its size, and so who may be in it: no statement covers that",
+            f"the noise of a batch would tell its size, left to chance by {scheme}, and so who may be in it: no "
+            "statement covers that",
             "divide by a fixed number, such as the expected batch size",
         )
     if isinstance(run.update, Unclipped):
         raise ArgumentError(
             "scheme",
             scheme.value,
-            "in the paper's letters a step is a mean over its batch, and Poisson batches differ in size: no statement "
-            "covers that",
+            f"in the paper's letters a step is a mean over its batch, and batches of {scheme} differ in size: no "
+            "statement covers that",
             f"if sums of clipped gradients are divided by one number, describe the run so: {_as_libraries_do(run)}",
         )
 

@@ -219,11 +219,17 @@ def projected_onto(diameter: Fraction) -> str:
     )
 
 
+def composition_of(scheme: Scheme) -> str:
+    """The statement that says what one step costs."""
+    return "gdp:composition:full_batch" if scheme is Scheme.FULL_BATCH else "gdp:composition:fixed"
+
+
 def composed(run: TrainingRun, scheme: Scheme, effort: Effort, relation: Neighbouring, columns: Columns) -> Composed:
     """Composition of steps that differ."""
-    label = "gdp:composition:full_batch" if scheme is Scheme.FULL_BATCH else "gdp:composition:fixed"
     setting = run.typical.replace(K=None, S_g=columns.sensitivity)
-    return Composed(standing_statement(label), setting, ({},), relation, "", effort, square_at_once(columns))
+    return Composed(
+        standing_statement(composition_of(scheme)), setting, ({},), relation, "", effort, square_at_once(columns)
+    )
 
 
 Bounds = Callable[[TrainingRun], Iterable[Bound]]

@@ -40,6 +40,11 @@ def down(x: Array) -> Array:
     return found
 
 
+def _ignoring() -> np.errstate:
+    """What leaves the doubles is computed exactly afterwards."""
+    return np.errstate(all="ignore")
+
+
 def nearest(values: Iterable[Fraction]) -> Array:
     """One of the two doubles around each; 0 or infinity beyond them."""
     return np.array([_quotient(each.numerator, each.denominator) for each in values])
@@ -105,7 +110,8 @@ class Columns:
 
     def jump(self) -> Array:
         """Never below that, for every kind."""
-        found = up(up(up(self.eta) * double_above(self.sensitivity)) / self._divisor)
+        with _ignoring():
+            found = up(up(up(self.eta) * double_above(self.sensitivity)) / self._divisor)
         for place in self._one_by_one:
             found[place] = double_above(self.jump_of(self.kinds[place]) / (self.unit or 1))
         return found
@@ -113,7 +119,8 @@ class Columns:
     def noise(self) -> Array:
         """Never above 2ησ²·(b/divisor)²: the variance of its noise."""
         ratio = down(self._size / self._divisor)
-        found = down(down(2 * down(self.eta) * down(self._sigma2)) * down(ratio * ratio))
+        with _ignoring():
+            found = down(down(2 * down(self.eta) * down(self._sigma2)) * down(ratio * ratio))
         for place in self._one_by_one:
             found[place] = double_below(self._noise_of(self.kinds[place]) / (self.unit or 1) ** 2)
         return found
@@ -129,7 +136,7 @@ class Columns:
         """Never below 1 − ηλ, where that is not negative."""
         if not lam:
             return np.ones(len(self.kinds))
-        with np.errstate(invalid="ignore"):
+        with _ignoring():
             found: Array = np.minimum(up(1.0 - down(down(self.eta) * double_below(lam))), 1.0)
         for place in self._outside.tolist():
             found[place] = double_above(1 - self.kinds[place].eta * lam)
@@ -138,9 +145,10 @@ class Columns:
     def square(self) -> tuple[Array, Array]:
         """Around S_g²·η/(2σ²b²): μ² of a step whose iterate is seen."""
         scale = self.sensitivity**2 / 2
-        below = down(down(double_below(scale) * down(self.eta)) / up(self._sigma2)) / up(self._size * self._size)
-        above = up(up(double_above(scale) * up(self.eta)) / down(self._sigma2)) / down(self._size * self._size)
-        below, above = down(below), up(above)
+        with _ignoring():
+            below = down(down(double_below(scale) * down(self.eta)) / up(self._sigma2)) / up(self._size * self._size)
+            above = up(up(double_above(scale) * up(self.eta)) / down(self._sigma2)) / down(self._size * self._size)
+            below, above = down(below), up(above)
         for place in self._outside.tolist():
             kind = self.kinds[place]
             exact = scale * kind.eta / (kind.sigma2 * kind.b**2)

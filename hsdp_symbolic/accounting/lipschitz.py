@@ -6,7 +6,7 @@ expand are left. λ is rounded down and c up.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 
 from ..errors import HypothesisError
@@ -45,14 +45,14 @@ def of_clipped(smooth: Fraction, labels: tuple[str, ...]) -> ConstantsAt:
     return constants
 
 
-def of_softmax(L: Fraction, load: Fraction) -> ConstantsAt:
+def of_softmax(features: Mapping[str, Fraction], load: Fraction) -> ConstantsAt:
     """The same for softmax regression, by its clip norm; sums divided by less are a longer step on a weaker decay."""
     standing = standing_statement(OF_SOFTMAX)
 
     def constants(setting: Setting) -> Constants:
         longer, decay = setting.replace(eta=setting["eta"] * load), decay_of(setting) / load
         try:
-            yield OF_SOFTMAX, standing.enclose(longer, L=L, lam0=decay).hi
+            yield OF_SOFTMAX, standing.enclose_at(longer, {**features, "lam0": decay}).hi
         except HypothesisError:
             return
 

@@ -33,7 +33,8 @@ SCALAR = "clip:scalar"
 LOGISTIC = "clip:logistic"
 OFFSET = Fraction(1, 10**6)
 """What clippers (Opacus' for one) may add to the norm that they divide by."""
-SOFTMAX = "prop:smooth_strcvx_clip"
+SOFTMAX, SOFTMAX_ANY = "prop:smooth_strcvx_clip", "clip:softmax:convex"
+"""Where clipping keeps softmax losses convex: the paper's, with a bias, and with or without."""
 REGULARISED_OUTSIDE = "a regulariser is added after clipping, to every parameter; none is part of the loss"
 HOW_IT_STEPS = (CLIPPED_ONE_BY_ONE, REGULARISED_OUTSIDE, PLAIN_STEPS)
 TWO_CLASSES = "two classes: clipped gradients stay monotone and smooth"
@@ -151,54 +152,81 @@ class ScalarLoss:
 
 @dataclass(frozen=True)
 class SoftmaxLoss:
-    """Cross-entropy of a softmax over `classes` linear scores, inputs of norm at most `feature_norm` (a 1 appended)."""
+    """Cross-entropy of a softmax over `classes` linear scores, inputs of norm at most `feature_norm`.
+
+    With `bias` a constant 1 is appended to them.
+    """
 
     classes: int
     feature_norm: Fraction
+    bias: bool = True
 
     @property
     def is_convex(self) -> bool:
         return True
 
     def smoothness(self, setting: Setting) -> Fraction:
-        return standing_statement("prop:smooth").exact(setting, L=self.feature_norm)
+        return standing_statement("smooth:softmax").exact(setting, **self._features)
 
     def told(self) -> str:
-        return (
-            f"softmax regression with {self.classes} classes on inputs of norm at most {self.feature_norm}, with or "
-            "without a 1 appended"
+        return f"softmax regression with {self.classes} classes on inputs of norm at most {self.feature_norm}" + (
+            " before a 1 is appended" if self.bias else ", and no bias"
         )
+
+    @property
+    def _features(self) -> dict[str, Fraction]:
+        return {"L": self.feature_norm, "bias": Fraction(self.bias)}
+
+    @property
+    def _keeps_convex(self) -> str:
+        """What says where clipping keeps it convex."""
+        return SOFTMAX if self.bias else SOFTMAX_ANY
+
+    def never_bites(self, clip: Fraction) -> bool:
+        """Whether no gradient is longer than `clip`, with however many classes."""
+        try:
+            standing_statement(self._keeps_convex).exact(Setting(lam=1, S_g=2 * clip), classes=3, **self._features)
+        except HypothesisError:
+            return False
+        return True
+
+    def gradient_bound(self) -> str:
+        """The largest norm of a gradient, in six digits, rounded up."""
+        found = standing_statement("gradient:softmax").enclose_at(Setting(), self._features)
+        nearest = Fraction(f"{float(found.hi):.6g}")
+        return f"{float(nearest):.6g}" if self.never_bites(nearest) else found.decimals(6)[1]
 
     def longest(self) -> SourcedConstant:
         """How long a gradient can be before it is clipped."""
-        return of_gradients("gradient:softmax", {"L": self.feature_norm})
+        return of_gradients("gradient:softmax", self._features)
 
     def labels_apart(self) -> SourcedConstant:
         """How far apart the gradients for two labels can be."""
-        return of_gradients("gradient:softmax", {"L": self.feature_norm}, beside=True)
+        return of_gradients("gradient:softmax", self._features, beside=True)
 
     def footing(self, setting: Setting, load: Fraction = Fraction(1)) -> Footing:
         if "lam" not in setting:
             return self._bent(setting, load)
-        given: dict[str, object] = {"classes": self.classes, "L": self.feature_norm}
+        keeps = standing_statement(self._keeps_convex)
         try:
-            smooth = load * (standing_statement(SOFTMAX).exact(setting, **given) - setting["lam"]) + setting["lam"]
+            plain = keeps.exact(setting, classes=self.classes, **self._features) - setting["lam"]
         except HypothesisError:
             return self._bent(setting, load)
+        smooth = load * plain + setting["lam"]
         return Footing(
             setting.replace(beta=smooth),
             ANY_BATCH,
-            f"{TWO_CLASSES if self.classes == 2 else NEVER_BITES} ({SOFTMAX})",
+            f"{TWO_CLASSES if self.classes == 2 else NEVER_BITES} ({keeps.label})",
             (
-                SourcedConstant("lam", setting["lam"], SOFTMAX, "strong convexity: that of the regulariser"),
-                SourcedConstant("beta", smooth, SOFTMAX, f"smoothness: {standing_statement(SOFTMAX).title}"),
+                SourcedConstant("lam", setting["lam"], keeps.label, "strong convexity: that of the regulariser"),
+                SourcedConstant("beta", smooth, keeps.label, f"smoothness: {keeps.title}"),
             ),
             (self.told(), *HOW_IT_STEPS),
         )
 
     def _bent(self, setting: Setting, load: Fraction) -> Footing:
         """Some gradients may be clipped: the least constant proved for the update."""
-        ways = of_clipped(load * self.smoothness(setting), OF_CONVEX), of_softmax(self.feature_norm, load)
+        ways = of_clipped(load * self.smoothness(setting), OF_CONVEX), of_softmax(self._features, load)
 
         def constants(at: Setting) -> Constants:
             for way in ways:
@@ -208,7 +236,7 @@ class SoftmaxLoss:
             problem = "without weight_decay nothing pulls the clipped update together"
         else:
             problem = f"with {self.classes} classes clipping may make the update expand"
-        never = f"max_grad_norm >= {gradient_bound(self.feature_norm)}, which never bites"
+        never = f"max_grad_norm >= {self.gradient_bound()}, which never bites"
         others = (never, "two classes")
         return by_constant(setting, constants, MAY_BITE, problem, (self.told(), *HOW_IT_STEPS), others)
 
@@ -279,18 +307,22 @@ def squared(*, feature_norm: object, bias: bool = True) -> ScalarLoss:
 
 def scalar(*, feature_norm: object, curvature: object, bias: bool = True, slope: object = None) -> ScalarLoss:
     """Any loss φ(x·θ) with φ convex and a `curvature`-Lipschitz derivative, at most `slope` in size, if given."""
-    if not isinstance(bias, bool):
-        raise ArgumentError("bias", bias, "neither True nor False", "say whether a constant 1 is appended to x")
     steep = None if slope is None else admit_positive("slope", slope)
     norm, curved = admit_positive("feature_norm", feature_norm), admit_positive("curvature", curvature)
-    return ScalarLoss(norm, curved, bias, slope=steep)
+    return ScalarLoss(norm, curved, _admit_bias(bias), slope=steep)
 
 
-def softmax(*, classes: object, feature_norm: object) -> SoftmaxLoss:
-    """Softmax regression; two classes are `classes=2`, one score for each."""
+def _admit_bias(bias: object) -> bool:
+    if isinstance(bias, bool):
+        return bias
+    raise ArgumentError("bias", bias, "neither True nor False", "say whether a constant 1 is appended to x")
+
+
+def softmax(*, classes: object, feature_norm: object, bias: bool = True) -> SoftmaxLoss:
+    """Softmax regression; two classes are `classes=2`, one score for each. `bias`: a constant 1 is appended to x."""
     if isinstance(classes, str) or not LETTERS["classes"].admits(number := to_fraction("classes", classes)):
         raise ArgumentError("classes", classes, "not a number of classes", "give a whole number, at least 2")
-    return SoftmaxLoss(int(number), admit_positive("feature_norm", feature_norm))
+    return SoftmaxLoss(int(number), admit_positive("feature_norm", feature_norm), _admit_bias(bias))
 
 
 def smoothed_hinge(*, feature_norm: object, width: object = 1, bias: bool = True) -> ScalarLoss:
@@ -316,7 +348,7 @@ _LOSSES: dict[str, tuple[_Maker, tuple[str, ...], tuple[str, ...]]] = {
     "squared": (squared, ("feature_norm",), ("bias",)),
     "scalar": (scalar, ("feature_norm", "curvature"), ("bias", "slope")),
     "smoothed_hinge": (smoothed_hinge, ("feature_norm",), ("width", "bias")),
-    "softmax": (softmax, ("feature_norm", "classes"), ()),
+    "softmax": (softmax, ("feature_norm", "classes"), ("bias",)),
     "convex": (convex, ("smoothness",), ()),
     "smooth": (smooth, ("smoothness",), ()),
     "vouched": (vouched, ("lipschitz",), ()),
@@ -376,23 +408,3 @@ def of_gradients(label: str, letters: Mapping[str, Fraction], *, beside: bool = 
     down, up = rounded(enclose(compile_expression(value), letters).hi)
     is_above = down**2 >= exact(compile_expression(value**2), letters)
     return SourcedConstant("S_g", down if is_above else up, label, found.title)
-
-
-def never_bites(clip: Fraction, feature_norm: Fraction) -> bool:
-    """Whether no gradient of softmax regression, with however many classes, is longer than `clip`."""
-    try:
-        standing_statement(SOFTMAX).exact(Setting(lam=1, S_g=2 * clip), classes=3, L=feature_norm)
-    except HypothesisError:
-        return False
-    return True
-
-
-def gradient_bound(feature_norm: Fraction) -> str:
-    """The largest norm of an unclipped softmax gradient (beside prop:smooth), in six digits, rounded up."""
-    from ..evaluate.enclosure import value_of
-    from ..evaluate.program import compile_expression
-
-    (longest,) = standing_statement("prop:smooth").beside
-    found = value_of(compile_expression(longest.proposition.value), {"L": feature_norm})
-    nearest = Fraction(f"{float(found.hi):.6g}")
-    return f"{float(nearest):.6g}" if never_bites(nearest, feature_norm) else found.decimals(6)[1]

@@ -20,6 +20,7 @@ from math import fsum, inf, nextafter, prod
 import numpy as np
 
 from ..arithmetic.doubles import double_above
+from ..errors import ArgumentError
 from ..evaluate.enclosure import Enclosure
 from ..functions.scheduled_set import from_step, spent_in_set
 from ..functions.scheduled_shifts import Schedule as ShiftsOfSteps
@@ -37,6 +38,8 @@ MOST_PIECES = 10**6
 """Pieces of epochs that are looked at in all, over all groups."""
 MOST_PAIRS = 1024
 """Ranks in the last epoch, with ranks in the one before, that are told apart if a new order is drawn every epoch."""
+
+LOUDER = "take more noise, or shorter steps"
 
 
 @dataclass(frozen=True)
@@ -164,12 +167,22 @@ def _some(values: Array, most: int) -> Array:
     return values[np.union1d(even, late[late >= 0])]
 
 
+def _sum(values: Array) -> float:
+    """To the nearest double; infinite beyond them."""
+    try:
+        return fsum(values.tolist())
+    except OverflowError:
+        return inf
+
+
 def square_at_once(columns: Columns) -> Enclosure:
     """μ² if every iterate is seen: in every epoch the record is used once, in the step where that costs most."""
     line = columns.line
     if len(line.kinds) > MOST_EXACT:
-        low, high = (np.maximum.reduceat(each[line.kind], line.epochs).tolist() for each in columns.square())
-        return Enclosure(Fraction(nextafter(fsum(low), 0.0)), Fraction(nextafter(fsum(high), inf)))
+        low, high = (_sum(np.maximum.reduceat(each[line.kind], line.epochs)) for each in columns.square())
+        if high == inf:
+            raise ArgumentError("schedule", f"{line.steps} steps", "their cost is beyond all doubles", LOUDER)
+        return Enclosure(Fraction(nextafter(low, 0.0)), Fraction(nextafter(high, inf)))
     square = columns.sensitivity**2 / 2
     values = [square * each.eta / (each.sigma2 * each.b**2) for each in line.kinds]
     places = {value: place for place, value in enumerate(sorted(set(values)))}

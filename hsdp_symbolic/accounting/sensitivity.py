@@ -58,9 +58,8 @@ def _value(found: Moved) -> Fraction:
 
 def _told(S_g: Fraction, relation: Neighbouring) -> Moved:
     """S_g as it was given, for a record replaced; of the length of one gradient it says nothing."""
-    assert relation is not Neighbouring.ZERO_OUT
-    half = relation is Neighbouring.ADD_REMOVE
-    return Moved(SourcedConstant("S_g", S_g / 2 if half else S_g, YOURS, "half of it" if half else "as it was given"))
+    assert relation in (Neighbouring.REPLACE_ONE, Neighbouring.LABEL_ONLY)
+    return Moved(SourcedConstant("S_g", S_g, YOURS, "as it was given"))
 
 
 def moved_apart(run: TrainingRun, relation: Neighbouring) -> Fraction:

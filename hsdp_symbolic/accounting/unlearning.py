@@ -225,7 +225,7 @@ def _known(covered: Covered, scheme: Scheme) -> Asks:
             raise ArgumentError("optimizer", update.optimizer, problem, "take plain gradient steps ('sgd')")
         told = None if isinstance(update, Clipped) else str(update)
         raise ArgumentError("loss", told, f"a record may stay in the model: {why}", footing.helps or WHAT_HELPS)
-    if scheme in (Scheme.POISSON, Scheme.BALLS_IN_BINS):
+    if scheme.leaves_sizes_to_chance:
         _check_large_batches(covered, found, scheme)
     return found
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from ..accounting.losses import ScalarLoss, SoftmaxLoss, never_bites
+from ..accounting.losses import ScalarLoss, SoftmaxLoss
 from ..accounting.update import Update
 from ..meaning import Scheme
 from ..setting.gate import to_fraction
@@ -148,8 +148,8 @@ def _reasons(loader: LoaderObserver, optimizer: OptimizerObserver, loss: Update 
         yield "gradients of other records were computed than steps have used"
     (norm, *others) = optimizer.values("max_grad_norm")
     if isinstance(loss, SoftmaxLoss) and loss.classes > 2 and not others and optimizer.clipping == "flat":
-        clip, L = to_fraction("max_grad_norm", norm), loss.feature_norm
-        if never_bites(clip, L) and not never_bites(max(clip - CLIP_OFFSET, clip / 2), L):
+        clip = to_fraction("max_grad_norm", norm)
+        if loss.never_bites(clip) and not loss.never_bites(max(clip - CLIP_OFFSET, clip / 2)):
             yield (
                 f"gradients are clipped to {norm}, which is just enough never to clip one of softmax regression, but "
                 f"Opacus begins to clip {float(CLIP_OFFSET)} earlier; use max_grad_norm >= {float(clip) + 1e-5:.6g}"

@@ -39,6 +39,7 @@ BINARY: Mapping[str, Any] = {"weight_decay": "0.01", "loss": logistic(feature_no
 SHORT_RECORDS, LONG_RECORDS = (logistic(feature_norm=norm, bias=False) for norm in ("0.5", 4))
 """S_g is twice the clip norm at most, and less for short gradients; β is C(L − C) at most, for long ones."""
 TEN_CLASSES = softmax(classes=10, feature_norm=1)
+TEN_WITHOUT_BIAS = softmax(classes=10, feature_norm=1, bias=False)
 HALVED = ["0.5"] * 5 + ["0.25"] * 5 + ["0.125"] * 5
 STEPS_PER_EPOCH = 21
 
@@ -82,6 +83,7 @@ PRACTICE = (
     Practice("the same without weight decay", "shuffle", {**BINARY, "weight_decay": None}),
     Practice("the same, the regulariser clipped with the loss", "shuffle", {**BINARY, "regulariser": "inside"}),
     Practice("softmax, ten classes, weight decay 0.2", "shuffle", {"weight_decay": "0.2", "loss": TEN_CLASSES}),
+    Practice("softmax without a bias", "shuffle", {"weight_decay": "0.2", "loss": TEN_WITHOUT_BIAS}),
     Practice("softmax, reshuffled every epoch", "reshuffle", {"weight_decay": "0.2", "loss": TEN_CLASSES}),
     Practice("softmax, weight decay 0.01", "shuffle", {"weight_decay": "0.01", "loss": TEN_CLASSES}),
     Practice(

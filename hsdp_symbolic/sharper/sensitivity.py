@@ -11,8 +11,7 @@ from functools import cache
 
 from sympy import Expr, Integer, S, sqrt
 
-from ..display import Dot, Plus, undisplay
-from ..meaning import FEATURES
+from ..display import Dot, Plus, times
 from ..paper.logistic import LONGEST, lipschitz_losses
 from ..paper.softmax import LETTERS as SOFTMAX_LETTERS
 from ..paper.softmax import MODEL as SOFTMAX
@@ -200,10 +199,9 @@ def logistic_label_change() -> Theorem:
 @cache
 def softmax_label_change() -> Theorem:
     """Gradients for two labels are √2‖x̄‖ apart."""
-    apart = undisplay(LONGEST)
-    bound = combine(2 * norm_2, apart**2, (Integer(2), apply(feature_norm, point())))
-    positive = kernel.loosen(kernel.positive(apart))
-    return apply(softmax_labels, bound, positive, put={factor: apart, **SOFTMAX_LETTERS})
+    bound = combine(2 * norm_2, LONGEST**2, (Integer(2), apply(feature_norm, point())))
+    positive = kernel.loosen(kernel.positive(LONGEST))
+    return apply(softmax_labels, bound, positive, put={factor: LONGEST, **SOFTMAX_LETTERS})
 
 
 # --- Statements -----------------------------------------------------------------------------------------------------
@@ -230,6 +228,7 @@ def _statement(
 
 OF_TWO_LABELS = "Beside it, how far apart the gradients for two labels are, at one point."
 SHORT_FEATURES = "features have norm at most L, before a constant 1 is appended if bias = 1"
+ONE_HOT = f"{SHORT_FEATURES}; labels are one-hot"
 
 
 @cache
@@ -266,8 +265,8 @@ def softmax() -> Statement:
         "gradient:softmax",
         "Gradients of softmax regression: how long they are, and how far apart for two labels",
         f"No gradient is longer, before clipping. {OF_TWO_LABELS}",
-        claimed(LipschitzLosses(SOFTMAX, undisplay(LONGEST)), (), (), lipschitz_losses),
-        LONGEST,
-        FEATURES,
-        later(LabelsApart(SOFTMAX, undisplay(LONGEST)), (), softmax_label_change, "gradients for two labels"),
+        claimed(LipschitzLosses(SOFTMAX, LONGEST), (), (), lipschitz_losses),
+        sqrt(times(2, Plus(L**2, bias))),
+        ONE_HOT,
+        later(LabelsApart(SOFTMAX, LONGEST), (), softmax_label_change, "gradients for two labels"),
     )

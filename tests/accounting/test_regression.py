@@ -80,7 +80,7 @@ class TestConstants:
         found = logistic_privacy(**TIGHT)
         assert MAY_BITE in found.case
         setting = Setting(eta="0.25", lam="0.1", S_g="0.2")
-        expands = statement("clip:softmax").enclose(setting, L=1, lam0="0.1")
+        expands = statement("clip:softmax").enclose(setting, L=1, bias=1, lam0="0.1")
         used = found.guarantee.setting["lam"]
         assert 0 < used <= (1 - expands.hi) * 4
         assert float(used) == pytest.approx(float((1 - expands.hi) * 4), rel=1e-11)
@@ -171,7 +171,7 @@ class TestContraction:
         decay, found = setting["lam"], []
         for label, letters in (
             ("clip:convex", {"beta0": (Fraction(L) ** 2 + 1) / 2}),
-            ("clip:softmax", {"L": float(L)}),
+            ("clip:softmax", {"L": float(L), "bias": 1}),
         ):
             with suppress(HypothesisError):
                 found.append(float(statement(label).enclose(setting, lam0=decay, rtol="1e-9", **letters).hi))

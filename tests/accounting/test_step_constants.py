@@ -155,3 +155,17 @@ def test_many_kinds_cost_what_few_do():
     assert many.epsilon == pytest.approx(few.epsilon, rel=1e-6)
     composed = [next(each.value for each in run.considered if "composition" in each.label) for run in (few, many)]
     assert composed[1] == pytest.approx(composed[0], rel=1e-12)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(("noise", "holds"), [("1e300", True), ("1e-300", False)])
+def test_many_kinds_and_one_beyond_all_doubles(noise, holds):
+    """Noise that no product of doubles holds is no matter, and without noise there is a reason."""
+    noises = [Fraction(noise) if step == 700 else 1 + Fraction(step, 10**4) for step in range(1200)]
+    run = described(noise_multiplier=noises, per="step", steps=1200, learning_rate="0.5", **LOSSES["logistic"])
+    if not holds:
+        with pytest.raises(ArgumentError, match="their cost is beyond all doubles"):
+            epsilon(run, delta="1e-5", scheme="fixed")
+        return
+    values = {each.label: each.value for each in epsilon(run, delta="1e-5", scheme="fixed").considered}
+    assert values["gdp:composition:fixed"] > values["shift:pattern/planned-releases"] > 0

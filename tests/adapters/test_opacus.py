@@ -200,6 +200,14 @@ class TestDigits:
         assert expands.setting["lipschitz"] > 1
         assert found.epsilon < expands.epsilon < composition(2).epsilon
 
+    def test_ten_classes_without_bias(self):
+        loss = softmax(classes=10, feature_norm=1, bias=False)
+        model = nn.Linear(64, 10, bias=False)
+        found = Run(classes=10, loss=loss, model=model, max_grad_norm=1.5).epochs(2).found()
+        same = plain(loss=loss, max_grad_norm=1.5, epochs=2)
+        assert found.hidden_state
+        assert found.epsilon == pytest.approx(same.epsilon, rel=1e-6)
+
     def test_ten_classes_clipped_a_hair_too_early(self):
         """Opacus divides by the norm plus 1e-6, so a clip norm of exactly the largest gradient's does bite."""
         data = digits(1344, 10)
@@ -664,6 +672,16 @@ class TestLoss:
             ({"model": nn.Linear(64, 1, bias=False)}, "logistic", "bias=True, and the model is .*bias=False"),
             ({"model": nn.Linear(64, 2)}, "logistic", r"one score, and the model is Linear\(64, 2"),
             ({"loss": softmax(classes=10, feature_norm=1)}, "softmax", r"10 scores, and the model is Linear\(64, 1"),
+            (
+                {"classes": 10, "loss": softmax(classes=10, feature_norm=1, bias=False)},
+                "softmax",
+                "bias=False, and the model is .*bias=True",
+            ),
+            (
+                {"classes": 10, "loss": softmax(classes=10, feature_norm=1), "model": nn.Linear(64, 10, bias=False)},
+                "softmax",
+                "bias=True, and the model is .*bias=False",
+            ),
             ({"model": nn.Sequential(nn.Dropout(), nn.Linear(64, 1))}, "logistic", "Dropout"),
             ({"optimizer": lambda p: torch.optim.SGD([next(iter(p))], lr=0.1)}, "", "part of the Linear layer"),
         ],

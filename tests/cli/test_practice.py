@@ -25,7 +25,8 @@ def test_the_table(capsys):
     assert composition["lipschitz"] is None
     for row in rows.values():
         assert row is composition or (row["hidden_state"] and row["epsilon"] < composition["epsilon"])
-    assert rows["softmax, ten classes, weight decay 0.2"]["epsilon"] == pytest.approx(0.751, abs=5e-4)
+    assert rows["softmax, ten classes, weight decay 0.2"]["epsilon"] == pytest.approx(0.7508, abs=5e-5)
+    assert rows["softmax without a bias"]["epsilon"] == pytest.approx(0.7246, abs=5e-5)
 
 
 @pytest.mark.parametrize("scheme", EXPECTED)

@@ -26,14 +26,16 @@ def distance(one: Array, other: Array) -> Array:
     return np.sqrt(((one - other) ** 2).sum(axis=(-2, -1)))
 
 
-def softmax_gradients(rng: np.random.Generator, count: int, classes: int, spread: float) -> tuple[Array, Array, Array]:
-    """Gradients of a record, of the same with another label, and of another record; all ‖x‖ ≤ 1, a 1 appended."""
-    theta = rng.normal(size=(count, classes, 4)) * spread
+def softmax_gradients(
+    rng: np.random.Generator, count: int, classes: int, spread: float, bias: int
+) -> tuple[Array, Array, Array]:
+    """Gradients of a record, of the same with another label, and of another record; ‖x‖ ≤ 1, then a 1 if bias = 1."""
+    theta = rng.normal(size=(count, classes, 3 + bias)) * spread
 
     def record() -> Array:
         x = rng.normal(size=(count, 3))
         x /= np.linalg.norm(x, axis=1, keepdims=True) * rng.choice([1, 1, 3], (count, 1))
-        return np.concatenate([x, np.ones((count, 1))], axis=1)
+        return np.concatenate([x, np.ones((count, bias))], axis=1)
 
     def gradient(x: Array, label: Array) -> Array:
         scores = np.einsum("nij,nj->ni", theta, x)
@@ -43,19 +45,21 @@ def softmax_gradients(rng: np.random.Generator, count: int, classes: int, spread
 
     x, label = record(), rng.integers(classes, size=count)
     another = (label + rng.integers(1, classes, size=count)) % classes
-    return gradient(x, label), gradient(x, another), gradient(-x * [1, 1, 1, -1], another)
+    opposite = -x * [1, 1, 1, -1] if bias else x / 2  # where gradients for another label point the other way
+    return gradient(x, label), gradient(x, another), gradient(opposite, another)
 
 
 class TestSoftmax:
+    @pytest.mark.parametrize("bias", [0, 1])
     @pytest.mark.parametrize("classes", [2, 3, 10])
-    def test_none_are_farther_apart(self, classes):
+    def test_none_are_farther_apart(self, classes, bias):
         found = statement("gradient:softmax")
-        longest = float(found.enclose(Setting(), L=1).hi)
+        longest = float(found.enclose(Setting(), L=1, bias=bias).hi)
         rng = np.random.default_rng(classes)
         met = []
         for spread in (0.01, 1, 30):
             clip = 10 ** rng.uniform(-1, 1, 4000)
-            own, relabelled, other = softmax_gradients(rng, 4000, classes, spread)
+            own, relabelled, other = softmax_gradients(rng, 4000, classes, spread, bias)
             cut, cut_label, cut_other = (clipped(each, clip) for each in (own, relabelled, other))
             bounds = np.minimum(clip, longest)
             ratios = [
