@@ -17,7 +17,6 @@ from fractions import Fraction
 from ..errors import GridExhausted
 from ..evaluate.enclosure import Enclosure
 from ..functions.loss_profiles import Repeated, Various, deltas, epsilons
-from ..functions.sampled_profile import SampledProfile
 from ..meaning import Neighbouring, Released, Scheme
 from ..statement import ON_A_GRID, Statement
 from .bounds import Best, ProfileBound
@@ -48,7 +47,7 @@ class ByLosses(ProfileBound):
             return Best(Enclosure(Fraction(0), Fraction(0)), None)
         if goal.seeks == "epsilon" and goal.given == 0:
             return Best(None, None)
-        (node,) = (each for each in self.statement.functions if isinstance(each, SampledProfile))
+        (node,) = (each for each in self.statement.functions if each.pairs)
         runs = [Various(tuple(Repeated(pair, *part) for part in self.parts)) for pair in node.pairs]
         low, high = (self._epsilon if goal.seeks == "epsilon" else self._delta)(runs, goal.given)
         return Best(Enclosure(low, high), None)
@@ -82,7 +81,7 @@ def by_losses(run: TrainingRun, found: Statement, S_g: Fraction, relation: Neigh
 def about_one_step(scheme: Scheme, stated: Neighbouring) -> Iterator[Statement]:
     """The statements that bound the profile of all iterates by privacy losses of single steps."""
     for found in statements_of(scheme, Released.EVERY):
-        if found.neighbouring is stated and any(isinstance(each, SampledProfile) for each in found.functions):
+        if found.neighbouring is stated and any(each.pairs for each in found.functions):
             yield found
 
 

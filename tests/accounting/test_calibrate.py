@@ -111,7 +111,7 @@ def test_calibrating_the_batch_size():
         ({"target_epsilon": 0}, "no noise reaches 0"),
         ({"target_epsilon": -1}, "not negative"),
         ({"target_epsilon": NAN}, "not a finite number"),
-        ({"delta": 0}, "no noise_multiplier reaches it"),
+        ({"delta": 0}, "no finite epsilon holds"),
         ({"solve_for": "eta"}, "cannot be solved for"),
         ({"solve_for": "sigma"}, "needs a Setting"),
         ({"noise_multiplier": 1}, "is what is solved for"),

@@ -61,7 +61,7 @@ class TestProofs:
 
     def test_lemmas(self):
         found = {each.name: each.theorem() for each in LEMMAS if each.label in LABELS}
-        assert len(found) == 6
+        assert len(found) == 7
         for each in found.values():
             closed(each)
 

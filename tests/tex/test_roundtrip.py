@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
 import re
@@ -45,7 +46,7 @@ EXCLUDED = {
 
 def settings_of(found, seed):
     """Settings within the hypotheses, from the generator of `hsdp soundness`, small enough to add up term by term."""
-    rng = random.Random(f"{found.label}/{seed}")
+    rng, turns = random.Random(f"{found.label}/{seed}"), itertools.count()
     while True:
         case = _draw(rng, found)
         if "n" in case:
@@ -71,6 +72,8 @@ def settings_of(found, seed):
             case |= visible(rng, case["eta"], case["S_g"], case["b"])
         if "T" in case:
             case |= {name: value for name, value in few_steps(rng).items() if case.get(name)}
+        if "bias" in case:
+            case["bias"] = next(turns) % 2
         if "classes" in case and rng.random() < 0.7:
             case["classes"] = 2
         if found.label == "conversion:delta":  # an exponential of R and ε: tame, as its digits are all written down
