@@ -8,6 +8,7 @@ from fractions import Fraction
 import mpmath
 import pytest
 
+from hsdp_symbolic.errors import GridExhausted
 from hsdp_symbolic.functions.loss_profiles import Repeated, Various, deltas, epsilons
 from hsdp_symbolic.functions.sampled_losses import Pair
 from tests.functions.sampled_reference import DIGITS, after_one_step, gaussian, number, one_step
@@ -57,8 +58,13 @@ def test_two_kinds(pair):
 @pytest.mark.slow
 @pytest.mark.parametrize("pair", Pair)
 def test_many_pairs_of_kinds(pair):
+    refused = 0
     for seed in range(100, 150):
-        check_two(pair, seed, rtol=5 * PERCENT)
+        try:
+            check_two(pair, seed, rtol=5 * PERCENT)
+        except GridExhausted:  # kinds so unlike that no grid suits both
+            refused += 1
+    assert refused <= 1
 
 
 @pytest.mark.parametrize("pair", Pair)
