@@ -154,8 +154,8 @@ class EnginesDisagree(HsdpError, ArithmeticError):
 class OutsideDoubleRange(HsdpError, OverflowError):
     """A number needed on the way does not fit in a double."""
 
-    def __init__(self, what: str) -> None:
-        super().__init__(f"{what} does not fit in a double; use .enclose(...), which has no such limit")
+    def __init__(self, what: str, remedy: str = "use .enclose(...), which has no such limit") -> None:
+        super().__init__(f"{what} does not fit in a double; {remedy}")
 
 
 class UnsupportedNode(HsdpError, TypeError):

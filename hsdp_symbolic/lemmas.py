@@ -62,9 +62,13 @@ _MINORANT = "`convex_minorant`: the slopes it returns rise only where nothing is
 _TWO_POINTS = "how `ReshuffledProfile` is enclosed: two points stand for all epochs before those whose places are known"
 _POOLING = "`convex_minorant`: how it gets there"
 _PLANS = "`scheduled_shifts.spent`: what shifts of a plan spend"
+_PROJECTED = "the accountant: what holds without a projection holds of a run that is projected"
 _NEVER_ABOVE = "the statement says that it is never above the paper's"
 _NEVER_COMPOSITION = "the statement says that it is never more than composition"
 _ANY_PATTERN = "Σ u(gap) is a bound for any pattern of hits, whatever the Lipschitz constant"
+_FORGETTING = "`accounting.forgetting`: shifts over training and the further steps"
+
+_SENSITIVITY = "S_g of a clipped run: `accounting/sensitivity.py`"
 
 LEMMAS = (
     Lemma("thm:shuffle", "paper.shuffle:falls_with_steps", _LARGEST),
@@ -74,6 +78,13 @@ LEMMAS = (
     Lemma("thm:amp_samp_wo_replacement", "paper.sampling:map_convex", _ACCUMULATED),
     Lemma("thm:amp_samp_wo_replacement", "paper.sampling:slope_at_rest", _ACCUMULATED),
     Lemma("thm:amp_samp_wo_replacement", "paper.sampling:accumulated_stays_below", _ACCUMULATED),
+    Lemma("clip:convex", "sharper.clipped_updates:contracts_below", "the statement says where it contracts"),
+    Lemma("clip:convex", "sharper.clipped_updates:expands_from", "the statement says where it contracts"),
+    Lemma("gradient:scalar", "sharper.sensitivity:replaced_by_clip", _SENSITIVITY),
+    Lemma("gradient:scalar", "sharper.sensitivity:replaced_by_norm", _SENSITIVITY),
+    Lemma("gradient:scalar", "sharper.sensitivity:left_out_by_clip", _SENSITIVITY),
+    Lemma("gradient:scalar", "sharper.sensitivity:left_out_by_norm", _SENSITIVITY),
+    Lemma("gradient:logistic", "sharper.sensitivity:relabelled", _SENSITIVITY),
     Lemma("thm:GD_tighter:recursion", "paper.gradient_descent:factor_increases", _COMPOUNDED),
     Lemma("thm:GD_tighter:recursion", "paper.gradient_descent:factor_at_limit", _COMPOUNDED),
     Lemma("thm:GD_tighter:recursion", "paper.gradient_descent:limit_below_one", _COMPOUNDED),
@@ -94,11 +105,18 @@ LEMMAS = (
     Lemma("shift:shuffle", "sharper.places:chord_decays", _MEAN),
     Lemma("shift:shuffle", "sharper.places:series", _MEAN),
     Lemma("shift:gd", "sharper.descent:attained", "the statement says that it is tight"),
+    Lemma("gdp:cyclic", "sharper.projected:projected_cyclic", _PROJECTED),
     Lemma("gdp:expanding", "sharper.expanding:at_most_composition", _NEVER_COMPOSITION),
     Lemma("gdp:expanding", "sharper.expanding:without_expansion", "`gdp:convex` is its case c = 1"),
-    Lemma("gdp:expanding", "sharper.gaps:any_hit", _ANY_PATTERN),
-    Lemma("gdp:expanding", "sharper.gaps:any_miss", _ANY_PATTERN),
+    Lemma("gdp:expanding", "sharper.any_pattern:every_hit", _ANY_PATTERN),
+    Lemma("gdp:expanding", "sharper.any_pattern:pattern_at_most_composition", _ANY_PATTERN),
+    Lemma("gdp:expanding", "sharper.projected:projected_expanding", _PROJECTED),
+    Lemma("profile:reshuffle:expanding", "sharper.expanding_profile:at_most_composition", _NEVER_COMPOSITION),
     Lemma("expanding:reshuffle", "sharper.expanding_reshuffled:at_most_composition", _NEVER_COMPOSITION),
+    Lemma("unlearn:expanding", "sharper.forgetting_expanding:at_most_composition", _NEVER_COMPOSITION),
+    Lemma(
+        "unlearn:expanding", "sharper.forgetting_expanding:by_shifts", "how `hsdp unlearn` uses the noise of training"
+    ),
     Lemma("shift:pattern", "sharper.minorant:any_shifts", "`convex_minorant`: any path below the points gives a bound"),
     Lemma("shift:pattern", "sharper.minorant:best_shifts", _MINORANT),
     Lemma("shift:pattern", "sharper.minorant:least_shifts", _MINORANT),
@@ -109,13 +127,22 @@ LEMMAS = (
     Lemma("shift:pattern", "sharper.schedules:planned_mean", f"{_PLANS}, where a mean of iterates is released"),
     Lemma("shift:pattern", "sharper.schedules:planned_in_set", "`scheduled_shifts.spent_in_set`"),
     Lemma("shift:pattern", "sharper.schedules:over_groups", "`mixture_profile.mixture_delta`"),
+    Lemma("profile:shuffle", "sharper.projected:projected_shuffled", _PROJECTED),
     Lemma("profile:reshuffle", "sharper.reshuffled:only_ends", _TWO_POINTS),
+    Lemma("profile:reshuffle", "sharper.projected:projected_reshuffled", _PROJECTED),
     Lemma("moments:without_replacement", "sharper.moments:at_most_paper", _NEVER_ABOVE),
     Lemma("split:capped", "sharper.capped:at_most_paper", _NEVER_ABOVE),
     Lemma("split:capped", "sharper.capped:bounded", _CAPPED),
     Lemma("split:capped", "sharper.capped:hit_rises", _CAPPED),
     Lemma("split:capped", "sharper.capped:hit_slope", _CAPPED),
+    Lemma("profile:without_replacement", "sharper.projected:projected_drawn", _PROJECTED),
+    Lemma(
+        "profile:composition:without_replacement",
+        "sharper.seen:steps_that_differ",
+        "composition of steps that differ, their privacy losses multiplied out",
+    ),
     Lemma("profile:poisson", "sharper.secret_steps:sized_contraction", "which updates are taken to contract"),
+    Lemma("profile:poisson", "sharper.projected:projected_poisson", _PROJECTED),
     Lemma("control:without_replacement", "sharper.programme:rises_drawn", _BRACKET),
     Lemma("control:without_replacement", "sharper.programme:convex_drawn", _BRACKET),
     Lemma("control:without_replacement", "sharper.programme:longer_drawn", _LONGER),

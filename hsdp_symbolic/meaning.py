@@ -36,18 +36,36 @@ class Scheme(StrEnum):
         return self in (Scheme.WITHOUT_REPLACEMENT, Scheme.POISSON)
 
     @property
+    def leaves_sizes_to_chance(self) -> bool:
+        """Whether every record draws its batches by itself, so that batches differ in size."""
+        return self in (Scheme.POISSON, Scheme.BALLS_IN_BINS)
+
+    @property
     def goes_through_epochs(self) -> bool:
         """Whether an epoch takes the records in turn, each at most once."""
         return self in (Scheme.FIXED, Scheme.SHUFFLE, Scheme.RESHUFFLE)
 
     @property
     def neighbours(self) -> tuple[Neighbouring, ...]:
-        """The neighbouring relations that statements about it know, the usual one first."""
+        """The neighbouring relations under which runs can be accounted for, the usual one first."""
+        replaced = Neighbouring.REPLACE_ONE, Neighbouring.LABEL_ONLY
         if self is Scheme.BALLS_IN_BINS:
-            return (Neighbouring.ADD_REMOVE,)
+            return Neighbouring.ADD_REMOVE, Neighbouring.ZERO_OUT
         if self is Scheme.POISSON:
-            return Neighbouring.ADD_REMOVE, Neighbouring.REPLACE_ONE
-        return (Neighbouring.REPLACE_ONE,)
+            return Neighbouring.ADD_REMOVE, *replaced, Neighbouring.ZERO_OUT
+        return *replaced, Neighbouring.ZERO_OUT
+
+    def stated_for(self, relation: Neighbouring) -> Neighbouring:
+        """The relation of the statements that hold under `relation`.
+
+        A label that differs is a record replaced. A record whose gradient is left out is one without gradient in its
+        place; where every record draws its batches by itself, that is as if it were not there.
+        """
+        if relation is Neighbouring.LABEL_ONLY:
+            return Neighbouring.REPLACE_ONE
+        if relation is Neighbouring.ZERO_OUT:
+            return Neighbouring.ADD_REMOVE if self.leaves_sizes_to_chance else Neighbouring.REPLACE_ONE
+        return relation
 
 
 SCHEMES = tuple(scheme for scheme in Scheme if scheme is not Scheme.NONE)
@@ -59,11 +77,22 @@ class Neighbouring(StrEnum):
 
     REPLACE_ONE = "replace_one"
     ADD_REMOVE = "add_remove"
+    LABEL_ONLY = "label_only"
+    """One record has another label."""
+    ZERO_OUT = "zero_out"
+    """The gradient of one record is left out wherever it would be used; batches and divisor stay as they are."""
 
     @property
     def words(self) -> str:
-        how = "replaced" if self is Neighbouring.REPLACE_ONE else "added or removed"
-        return f"neighbouring datasets differ in one record, {how}"
+        return f"neighbouring datasets differ in one record, {_RELATION_WORDS[self]}"
+
+
+_RELATION_WORDS = {
+    Neighbouring.REPLACE_ONE: "replaced",
+    Neighbouring.ADD_REMOVE: "added or removed",
+    Neighbouring.LABEL_ONLY: "in its label alone",
+    Neighbouring.ZERO_OUT: "whose gradient is left out (batches and divisor are the same)",
+}
 
 
 class Released(StrEnum):

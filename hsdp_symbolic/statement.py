@@ -13,7 +13,14 @@ from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Literal, NoReturn, TypeVar, get_args
 
-from .errors import ArgumentError, GridExhausted, HsdpError, HypothesisError, MissingArgument, UnknownArgument
+from .errors import (
+    ArgumentError,
+    HsdpError,
+    HypothesisError,
+    MissingArgument,
+    PrecisionExhausted,
+    UnknownArgument,
+)
 from .index import PLACES, scheme_of
 from .meaning import PROFILES, Asks, Neighbouring, Quantity, Released, Scheme, Terms
 from .setting import Setting
@@ -352,7 +359,7 @@ class Statement:
         values = self._admit(setting, arguments)
         try:
             return enclose(self._profile, values, rtol=self.rtol if rtol is None else rtol, engine=engine)
-        except GridExhausted:
+        except PrecisionExhausted:
             if rtol is not None:
                 raise
             return enclose(self._profile, values, rtol=2, engine=engine)  # so small that only its upper end is known

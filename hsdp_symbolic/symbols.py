@@ -26,7 +26,7 @@ j0, j, k, hit, split = (Symbol(name, integer=True, nonnegative=True) for name in
 sigma_mul = Symbol("sigma_mul", positive=True)
 removed = Symbol("removed", nonnegative=True)
 R1, R2, eps_norm = (Symbol(name, nonnegative=True) for name in ("R1", "R2", "eps_norm"))
-w1, kappa, beta0 = (Symbol(name, positive=True) for name in ("w1", "kappa", "beta0"))
+w1, kappa, slope, beta0 = (Symbol(name, positive=True) for name in ("w1", "kappa", "slope", "beta0"))
 lam0 = Symbol("lam0", nonnegative=True)
 bias = Symbol("bias", integer=True, nonnegative=True)
 classes = Symbol("classes", integer=True, positive=True)
@@ -85,6 +85,7 @@ TEX: dict[Symbol, str] = {
                 eps_norm,
                 w1,
                 kappa,
+                slope,
                 beta0,
                 lam0,
                 bias,
@@ -273,6 +274,9 @@ used_at, planned_at, ahead_at, worst_at, carried_at, near_at, kept_at, seen_at, 
         *("seen_at", "weight_at", "cost_at"),
     )
 )
+# Any pattern of hits: how many steps there are from a hit to the next.
+gap_at = Function("gap_at", integer=True, positive=True)
+FUNCTIONS_TEX |= {gap_at: "g"}
 diameter = Symbol("diameter", nonnegative=True)
 TEX |= {diameter: "D"}
 FUNCTIONS_TEX |= {
@@ -385,7 +389,15 @@ root = Symbol("root", positive=True)
 grad_move, cut_grad = (Symbol(name, real=True) for name in ("grad_move", "cut_grad"))
 grad_change = Symbol("grad_change", nonnegative=True)
 kept = Symbol("kept", positive=True)
+# Two records at one point: squares and product of their clipped gradients c and c'.
+cut_first, cut_second = Symbol("cut_first", nonnegative=True), Symbol("cut_second", nonnegative=True)
+cut_product = Symbol("cut_product", real=True)
+largest = Symbol("largest", positive=True)
 TEX |= {
+    largest: "G",
+    cut_first: r"\lVert c\rVert^2",
+    cut_second: r"\lVert c'\rVert^2",
+    cut_product: r"\langle c,c'\rangle",
     grad_move: r"\langle h,\Delta\rangle",
     cut_grad: r"\langle d,h\rangle",
     grad_change: r"\lVert h\rVert^2",

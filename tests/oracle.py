@@ -263,6 +263,14 @@ def forgotten_descent(v: dict[str, Any]) -> mpmath.mpf:
     return gaussian(v, step_cost(v, "n")) * left**2 * (1 - q**2) / spread
 
 
+def forgotten_expanding(v: dict[str, Any]) -> mpmath.mpf:
+    """μ²: every use of the record but the last costs all of it; of the last, training and what follows hide parts."""
+    ratio, r, number = to_mpf(v["lipschitz"]) ** -2, v["forgetting"], v["n"] // v["b"]
+    squares = mpmath.mpf(r) if ratio == 1 else (1 - ratio**r) / (1 - ratio)
+    last = 1 / (1 + to_mpf(v["noise_ratio"]) * ratio**number * squares)
+    return gaussian(v, step_cost(v)) * (v["K"] - 1 + last)
+
+
 THEOREMS = {
     "thm:strconvexsmooth": strongly_convex,
     "thm:convexsmooth": convex,

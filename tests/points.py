@@ -50,6 +50,7 @@ def draw_point(rng, *, batches=2000, smallest_step=1e-7, epochs=1e9):
         "classes": 2,
         "eps_norm": between(0.1, 1),
         "kappa": Fraction(1, 4),
+        "slope": Fraction(1),
         "bias": 1,
         "beta0": strength / 2,
         "lam0": strength / 10,

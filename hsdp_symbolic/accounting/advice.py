@@ -144,11 +144,11 @@ def advise(
 
     def certified(changed: Changed, kind: Kind) -> Row:
         ticker.say(f"{kind}: {changed.words}")
-        relation_here = changed.neighbouring or relation
+        relation_here = _relation(changed, relation)
         try:
             found = epsilon(changed.run, delta=delta, scheme=changed.scheme, neighbouring=relation_here, effort=effort)
         except HsdpError as error:
-            return Row(kind, changed.words, relation_here, None, str(error))
+            return Row(kind, changed.words, relation_here, None, _reason(error))
         return Row(kind, changed.words, relation_here, found)
 
     now = epsilon(told, delta=delta, scheme=chosen, neighbouring=relation, effort=effort)  # an error is the caller's
@@ -159,7 +159,7 @@ def advise(
         except ArgumentError as error:
             rows.append(Row(change.kind, change.words, relation, None, f"{error.problem}"))
             continue
-        if (changed.run, changed.scheme) != (told, chosen) or changed.neighbouring not in (None, relation):
+        if (changed.run, changed.scheme) != (told, chosen) or _relation(changed, relation) is not relation:
             rows.append(certified(changed, change.kind))
     ticker.clear()
     held = sorted((row for row in rows if row.guarantee is not None), key=_cost)
@@ -171,6 +171,24 @@ def advise(
         now.note,
         now.helps or _what_helps(told),
     )
+
+
+def _reason(error: HsdpError) -> str:
+    """Why a changed run is refused; its description, which the reader has, is left out."""
+    return f"{error.problem}; {error.remedy}" if isinstance(error, ArgumentError) else str(error)
+
+
+def _relation(changed: Changed, asked: Neighbouring) -> Neighbouring:
+    """The relation a changed run is accounted for under: a record replaced may be one whose label alone differs.
+
+    Where no record can be replaced, as under balls in bins, a gradient left out is that of a record that is not there.
+    """
+    if changed.neighbouring is None:
+        return asked
+    known = changed.scheme.neighbours
+    narrower = asked in (Neighbouring.LABEL_ONLY, Neighbouring.ZERO_OUT) and asked in known
+    usual = changed.neighbouring is Neighbouring.REPLACE_ONE or Neighbouring.REPLACE_ONE not in known
+    return asked if narrower and usual else changed.neighbouring
 
 
 def _what_helps(run: TrainingRun) -> str:
@@ -201,13 +219,22 @@ def _sampler(scheme: Scheme, relation: Neighbouring = Neighbouring.REPLACE_ONE) 
     """The same run, its batches made another way; every other option stays."""
 
     def made(run: TrainingRun, _: Scheme) -> Changed:
-        changed = replace(run, leftover=None) if scheme.draws_afresh else run
+        changed = replace(run, leftover=None, accumulated=1) if scheme.draws_afresh else run
         return Changed(changed, scheme, _IN_WORDS[scheme], relation)
 
     return Change(Kind.BATCHES, made, _IN_WORDS[scheme])
 
 
+def _require_like_steps(run: TrainingRun, name: str) -> None:
+    """Refuse a schedule, which was made for its length and its batches."""
+    if run.schedule is not None:
+        raise ArgumentError(
+            name, None, "the schedule says how long training is, and how large its batches", "give another schedule"
+        )
+
+
 def _full_batch(run: TrainingRun, scheme: Scheme) -> Changed:
+    _require_like_steps(run, "batch_size")
     changed = run if isinstance(run.update, Unclipped) else _resized(run, int(run.setting["n"]))
     words = f"{_IN_WORDS[Scheme.FULL_BATCH]}, {_same_noise(run)} and epochs"
     return Changed(replace(changed, leftover=None), Scheme.FULL_BATCH, words, Neighbouring.REPLACE_ONE)
@@ -219,6 +246,8 @@ def _same_noise(run: TrainingRun) -> str:
 
 def _resized(run: TrainingRun, size: int) -> TrainingRun:
     """Another batch size, and as many epochs; for clipped gradients, with the same noise multiplier."""
+    if run.schedule is not None:
+        raise ArgumentError("schedule", str(run.schedule), "steps differ, and so may their batches", "leave it")
     setting = run.setting
     old = setting["b"]
     if run.only_rate:
@@ -228,15 +257,18 @@ def _resized(run: TrainingRun, size: int) -> TrainingRun:
         changes["sigma_squared"] = setting["sigma2"] * (old / size) ** 2
     steps = None if run.steps is None else max(1, -(-run.steps * int(old) // size))
     divisor = size if run.divisor == old else run.divisor
-    return replace(run, setting=setting.replace(**changes), steps=steps, divisor=divisor)
+    return replace(run, setting=setting.replace(**changes), steps=steps, divisor=divisor, accumulated=1)
 
 
 def _batch_size(factor: Fraction) -> Change:
     words = f"batches {'twice' if factor > 1 else 'half'} as large"
 
     def made(run: TrainingRun, scheme: Scheme) -> Changed:
+        _require_like_steps(run, "batch_size")
         if scheme is Scheme.FULL_BATCH:
             raise ArgumentError("batch_size", int(run.setting["n"]), "a full batch has one size", "leave it")
+        if "b" not in run.setting:
+            raise ArgumentError("batch_size", None, "batches differ in size", "leave it")
         size = run.setting["b"] * factor
         if size.denominator != 1 or size > run.setting["n"]:
             raise ArgumentError("batch_size", str(size), f"no batch can hold {size} records", "leave it")
@@ -253,6 +285,7 @@ def _epochs(factor: Fraction) -> Change:
     words = f"{'twice' if factor > 1 else 'half'} as many epochs"
 
     def made(run: TrainingRun, scheme: Scheme) -> Changed:
+        _require_like_steps(run, "epochs")
         length = run.setting["K"] if run.steps is None else Fraction(run.steps)
         longer = length * factor
         if longer.denominator != 1:
@@ -286,20 +319,22 @@ def _weight_decay(factor: Fraction) -> Change:
     words = f"a regulariser {'twice' if factor > 1 else 'half'} as strong, outside the clip"
 
     def made(run: TrainingRun, scheme: Scheme) -> Changed:
-        setting = run.setting
+        setting = run.typical
         if isinstance(run.update, Clipped):
             raise ArgumentError("weight_decay", None, run.footing().lacks, "say which loss is clipped")
-        if "eta" not in setting:
-            raise ArgumentError("eta", None, "no step size is given", "give it")
         if "lam" in setting:
             decay = setting["lam"] * factor
+        elif "eta" not in setting or "b" not in setting:
+            raise ArgumentError(
+                "learning_rate", None, "a decay is tried for one learning rate and batch size", "give it"
+            )
         else:
             steps = setting["n"] // setting["b"] if scheme is not Scheme.FULL_BATCH else Fraction(10)
             decay = Fraction(f"{float(factor / (2 * setting['eta'] * steps)):.1g}")
         name = "lam" if isinstance(run.update, Unclipped) else "weight_decay"
         if isinstance(run.update, Unclipped) and "beta" in setting and decay > setting["beta"]:
             raise ArgumentError("lam", float(decay), "a loss is at least as smooth as it is convex", "leave it")
-        changed = replace(run, setting=setting.replace(lam=decay))
+        changed = replace(run, setting=run.setting.replace(lam=decay))
         return Changed(changed, scheme, f"{name} = {float(decay):g}{_outside(run)}")
 
     return Change(Kind.REGULARISER, made, words)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,10 +13,12 @@ from ..progress import Ticker
 from ..setting import Setting
 from .applicable import Candidates, Considered, bounds_for
 from .bounds import Best, RenyiBound
-from .conversion import Goal, admit_delta
+from .candidates import check_scheme
+from .conversion import Goal, admit_delta, check_finite
 from .counts import admit_count
 from .effort import Effort, admit_effort
-from .guarantee import certified, nothing_holds, why_composition
+from .guarantee import certified, nothing_holds, what_helps, why_composition
+from .lengths import Lengths
 from .orders import admit_orders, minimum
 from .run import TrainingRun, as_run
 
@@ -53,6 +56,8 @@ class Comparison:
     note: str = ""
     """Why no hidden-state bound is among the curves, if none is; `helps` says what would help, if known."""
     helps: str = ""
+    unfinished: str = ""
+    """That the last row is of a run that ends within an epoch, if it is."""
 
 
 def compare(
@@ -68,20 +73,20 @@ def compare(
 ) -> Comparison:
     """ε at `delta` by every statement that covers `scheme`, for each number of epochs.
 
-    Without `epochs`, about a dozen values from 1 to the K of the run are taken.
+    Without `epochs`, about a dozen values from 1 to the K of the run are taken. Of a run with a schedule, or that is a
+    number of steps, the first K epochs are looked at; the last ends with the run.
 
     >>> run = Setting(n=50, b=2, K=40, eta="0.02", lam=1, beta=4, sigma=2, S_g=4)
     >>> compare(run, delta="1e-5", scheme="shuffle", epochs=[1, 40]).epochs
     (1, 40)
     """
-    told = as_run(run)
-    if isinstance(run, TrainingRun) and run.steps is not None:
-        raise ArgumentError("steps", run.steps, "not a whole number of epochs", "give epochs")
+    lengths = Lengths(as_run(run), check_scheme(scheme))
     probability = admit_delta(delta)
+    check_finite(probability, math.inf)
     wanted = admit_orders(orders)
     goal = Goal("epsilon", probability)
-    chosen = _epochs(told.setting, epochs)
-    table = _Table(told, goal, scheme, neighbouring, wanted, admit_effort(effort))
+    chosen = _epochs(lengths, epochs)
+    table = _Table(lengths, goal, neighbouring, wanted, admit_effort(effort))
     ticker = Ticker()
     for K in reversed(chosen):  # one sketch of the longest run holds all shorter ones
         ticker.say(f"K = {K}")
@@ -96,8 +101,9 @@ def compare(
     shortest = table.candidates(chosen[0])
     failed = [Considered(label, "does not apply", None, None, reason) for label, reason in table.refused.items()]
     composed, footing = shortest.hidden.isdisjoint(names), shortest.covered.footing
+    note = why_composition(shortest, failed) if composed else ""
     return Comparison(
-        scheme=scheme,
+        scheme=lengths.scheme,
         neighbouring=shortest.neighbouring,
         delta=goal.reported(),
         epochs=tuple(chosen),
@@ -105,13 +111,14 @@ def compare(
         crossovers=tuple(crossovers),
         does_not_apply=tuple({**{entry.label: entry.reason for entry in shortest.refused}, **table.refused}.items()),
         update="" if composed else footing.why,
-        assumed_by_you=() if composed else footing.assumed_by_you,
-        note=why_composition(shortest, failed) if composed else "",
-        helps=footing.helps if composed else "",
+        assumed_by_you=shortest.your_word(names, not composed),
+        note=note,
+        helps=what_helps(shortest, note),
+        unfinished=lengths.unfinished(chosen[-1]),
     )
 
 
-def _epochs(setting: Setting, epochs: Iterable[int] | None) -> list[int]:
+def _epochs(lengths: Lengths, epochs: Iterable[int] | None) -> list[int]:
     if epochs is not None:
         if not isinstance(epochs, Iterable):
             raise ArgumentError("epochs", epochs, "not a list of numbers", "give a list such as [1, 10, 100]")
@@ -119,9 +126,9 @@ def _epochs(setting: Setting, epochs: Iterable[int] | None) -> list[int]:
         if not found:
             raise ArgumentError("epochs", epochs, "an empty list", "give a list such as [1, 10, 100]")
         return found
-    if "K" not in setting:
+    last = lengths.epochs
+    if last is None:
         raise ArgumentError("K", None, "neither the run nor the call says how many epochs", "give epochs=[1, 10, 100]")
-    last = int(setting["K"])
     rounded = {1, last}
     power = 1
     while power < last:
@@ -135,14 +142,13 @@ class _Table:
 
     def __init__(
         self,
-        run: TrainingRun,
+        lengths: Lengths,
         goal: Goal,
-        scheme: str,
         neighbouring: str | None,
         orders: tuple[Fraction | float, ...] | None,
         effort: Effort,
     ) -> None:
-        self._run, self._goal, self._scheme, self._neighbouring = run, goal, scheme, neighbouring
+        self._lengths, self._goal, self._neighbouring = lengths, goal, neighbouring
         self._orders, self._effort = orders, effort
         self._rows: dict[int, dict[str, Best]] = {}
         self.refused: dict[str, str] = {}
@@ -160,7 +166,8 @@ class _Table:
         return self._rows[K]
 
     def candidates(self, K: int) -> Candidates:
-        return bounds_for(self._run.with_epochs(K), self._scheme, self._neighbouring, effort=self._effort)
+        run = self._lengths.first(K)
+        return bounds_for(run, self._lengths.scheme, self._neighbouring, effort=self._effort)
 
     def winners(self, K: int) -> tuple[str, ...]:
         """The smallest bounds at K: more than one where they coincide."""
@@ -169,11 +176,16 @@ class _Table:
         return tuple(label for label, found in row.items() if found.upper <= least * (1 + TIE))
 
     def crossings(self, first: int, last: int) -> list[Crossover]:
-        """Where the smallest bound changes between two epochs, by bisection; every change seen is reported."""
+        """Where the smallest bound changes between two epochs, by bisection; every change seen is reported.
+
+        Where one of the two says nothing at the one or the other, they do not cross.
+        """
         if not set(self.winners(first)).isdisjoint(self.winners(last)):
             return []
         if last == first + 1:
             before, after = self.winners(first)[0], self.winners(last)[0]
+            if before not in self.row(last) or after not in self.row(first):
+                return []
             certified = self._beats(first, before, after) and self._beats(last, after, before)
             return [Crossover(last, before, after, certified)]
         middle = (first + last) // 2

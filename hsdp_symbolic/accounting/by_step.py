@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..arithmetic.doubles import double_below
-from ..errors import ArgumentError
+from ..errors import ArgumentError, HsdpError
 from ..evaluate.enclosure import Enclosure, enclose
 from ..functions.mixture_profile import mixture_delta, mixture_epsilon
 from ..meaning import Neighbouring, Scheme
 from ..setting import Setting
 from .bounds import Best, Bound, GaussianBound, RenyiBound
+from .columns import Columns
 from .conversion import Goal, gaussian_program
 from .effort import Effort
 from .release import EVERY, LAST, Kind
@@ -41,6 +42,8 @@ STRETCHES = "stretches"
 ATOL = Fraction(1, 2**120)
 CLOSE = 1 - Fraction(1, 2**30)
 """An ε is compared with one so much smaller, to tell how close it is."""
+LARGEST_MEAN = 10**100
+"""Where μ² of the worst rank is above this, no mean over ranks is looked for."""
 MOST_PARTS = 48
 """Stretches of steps drawn afresh that are told apart."""
 _TITLES = {
@@ -83,8 +86,15 @@ class ByShifts(GaussianBound):
         settled = _settled(goal, any(each.square for each in self.costs))
         if settled is not None:
             return settled
-        if len(self.costs) == 1:
-            return Best(goal.of_gaussian(self.cost()), None)
+        if len(self.costs) > 1 and self.cost().hi <= LARGEST_MEAN:
+            try:
+                return self._mean(goal)
+            except HsdpError:  # δ may be too small for a mean
+                pass
+        return Best(goal.of_gaussian(self.cost()), None)
+
+    def _mean(self, goal: Goal) -> Best:
+        """The same for the mean over ranks."""
         shares, squares = [each.share for each in self.costs], np.array([each.square for each in self.costs])
         if goal.seeks == "delta":
             most = Fraction(mixture_delta(shares, squares, goal.given))
@@ -101,13 +111,14 @@ class ByShifts(GaussianBound):
 class Composed(GaussianBound):
     """μ² of all steps, every iterate being seen, each step by `statement`."""
 
-    square: Fraction = Fraction(0)
+    square: Enclosure | None = None
 
     def cost(self) -> Enclosure:
-        return Enclosure(self.square, self.square)
+        assert self.square is not None
+        return self.square
 
     def best(self, goal: Goal) -> Best:
-        return _settled(goal, bool(self.square)) or Best(goal.of_gaussian(self.cost()), None)
+        return _settled(goal, bool(self.cost().hi)) or Best(goal.of_gaussian(self.cost()), None)
 
 
 @dataclass(frozen=True)
@@ -163,9 +174,15 @@ def _stated(setting: Setting) -> str:
     return "gdp:cyclic" if "lam" in setting else "gdp:convex"
 
 
-def by_shifts(run: TrainingRun, scheme: Scheme, effort: Effort) -> tuple[ByShifts | None, str]:
+def by_shifts(
+    run: TrainingRun,
+    scheme: Scheme,
+    effort: Effort,
+    relation: Neighbouring = Neighbouring.REPLACE_ONE,
+    columns: Columns | None = None,
+) -> tuple[ByShifts | None, str]:
     """The bound by shifts, or why there is none; errors where it is not known what was run."""
-    found = Costs(run, scheme)
+    found = Costs(run, scheme, Columns.of(run, scheme, relation) if columns is None else columns)
     if not found.constants.known:
         return None, found.constants.reason
     costs = tuple(found.all())
@@ -174,23 +191,19 @@ def by_shifts(run: TrainingRun, scheme: Scheme, effort: Effort) -> tuple[ByShift
         costs = (Cost(Fraction(1), worst),)
     footing = found.constants.footing
     statement = standing_statement(_stated(footing.setting))
-    setting = footing.setting.replace(n=footing.setting["b"], K=1)
-    bound = ByShifts(
-        statement, setting, ({"j0": 0},), Neighbouring.REPLACE_ONE, "", effort, costs, tuple(_words(run, found))
-    )
-    return bound, ""
+    # no more than is asked of an update, so that only that is shown
+    setting = footing.setting.replace(n=run.setting["n"], K=None, S_g=found.sensitivity)
+    words = tuple(_words(run, found, relation))
+    return ByShifts(statement, setting, ({},), relation, "", effort, costs, words), ""
 
 
-def _words(run: TrainingRun, found: Costs) -> Iterator[str]:
+def _words(run: TrainingRun, found: Costs, relation: Neighbouring) -> Iterator[str]:
     """What else is assumed, and how steps are treated."""
-    yield f"one record is replaced; {run.released}"
+    yield f"{relation.words}; {run.released}"
     if run.released.length:
         yield "of an average it is not used that iterates are averaged: each of them might be seen"
     if run.projection is not None:
-        yield (
-            f"after the noise every iterate is projected onto one convex set of diameter {run.projection}: a ball of "
-            "half that radius, or a box of that diagonal"
-        )
+        yield projected_onto(run.projection)
     if found.constants.reason:
         yield f"steps of which no Lipschitz constant is known hide nothing from before: {found.constants.reason}"
     unused = found.line.records - int(found.line.last.max())
@@ -198,12 +211,24 @@ def _words(run: TrainingRun, found: Costs) -> Iterator[str]:
         yield f"{unused} records are left over in an epoch, and a record is as likely as any other to be among them"
 
 
-def composed(run: TrainingRun, scheme: Scheme, effort: Effort) -> Composed:
+def projected_onto(diameter: Fraction) -> str:
+    """What is assumed of a run whose iterates are projected."""
+    return (
+        f"after the noise every iterate is projected onto one convex set of diameter {diameter}: a ball of half that "
+        "radius, or a box of that diagonal"
+    )
+
+
+def composition_of(scheme: Scheme) -> str:
+    """The statement that says what one step costs."""
+    return "gdp:composition:full_batch" if scheme is Scheme.FULL_BATCH else "gdp:composition:fixed"
+
+
+def composed(run: TrainingRun, scheme: Scheme, effort: Effort, relation: Neighbouring, columns: Columns) -> Composed:
     """Composition of steps that differ."""
-    label = "gdp:composition:full_batch" if scheme is Scheme.FULL_BATCH else "gdp:composition:fixed"
-    setting = run.typical.replace(K=1)
+    setting = run.typical.replace(K=None, S_g=columns.sensitivity)
     return Composed(
-        standing_statement(label), setting, ({},), Neighbouring.REPLACE_ONE, "", effort, square_at_once(run, scheme)
+        standing_statement(composition_of(scheme)), setting, ({},), relation, "", effort, square_at_once(columns)
     )
 
 
@@ -249,8 +274,7 @@ def stretches_of(run: TrainingRun) -> list[tuple[TrainingRun, int]]:
     if len(found) > MOST_PARTS:
         found = Counter(_merged(schedule.stretches))
         run = replace(run, released=EVERY)
-    hides = run.released.hides and run.projection is None  # of projections these bounds say nothing
-    shows = LAST if hides else EVERY
+    shows = LAST if run.released.hides else EVERY
     told = run.setting.replace(K=None)
     return [
         (
@@ -260,7 +284,6 @@ def stretches_of(run: TrainingRun) -> list[tuple[TrainingRun, int]]:
                 steps=each.steps,
                 schedule=None,
                 released=shows,
-                projection=None,
             ),
             count,
         )

@@ -22,7 +22,7 @@ from ..setting.letters import LARGEST_EXPONENT
 from .applicable import bounds_for
 from .by_step import ByShifts, ByStretches, Composed
 from .candidates import check_scheme
-from .conversion import admit_delta, admit_epsilon
+from .conversion import admit_delta, admit_epsilon, check_finite
 from .effort import admit_effort
 from .guarantee import Guarantee, epsilon
 from .library import training_run
@@ -102,6 +102,7 @@ def calibrate(
         why = "no noise reaches 0" if target == 0 else "out of range"
         raise ArgumentError("target_epsilon", target_epsilon, why, "give a number > 0, from 1e-100 to 1e100")
     probability = admit_delta(delta)
+    check_finite(probability, math.inf)
     check_scheme(scheme)
     listed = None if orders is None else tuple(orders)
     one_grid = replace(admit_effort(effort), close=0)  # another grid gives another value, and ε would jump

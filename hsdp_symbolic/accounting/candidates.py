@@ -17,7 +17,7 @@ from ..setting.letters import LETTERS, PARAMETERS
 from ..standing import described, require_standing
 from ..statement import Statement
 from .bounds import Bound, GaussianBound, ProfileBound, RenyiBound, free_letters, needs_hidden_state
-from .effort import NORMAL, Effort, certified_width, check_work
+from .effort import NORMAL, Effort, certified_width, check_loudness, check_work
 
 MOST_BATCHES_TRIED = 1000
 """Where it is not proved which batch is the worst, all are tried, up to this number."""
@@ -30,6 +30,8 @@ _BOUNDS_A_RUN = ("theorem", "corollary", "baseline")
 """Kinds of statement that bound a run; a law is about one loss, and an equation may be about one epoch."""
 QUASI_CONVEX = "a random order costs no more than the worst fixed one (divergences and profiles are quasi-convex)"
 ANY_ORDER = "composition holds whatever the order of the batches"
+
+_ONE_SIZE = " (with a record more or less, batches of one size hold other records)"
 
 
 def check_scheme(scheme: object) -> Scheme:
@@ -49,10 +51,19 @@ def check_neighbouring(scheme: Scheme, neighbouring: object) -> Neighbouring:
         raise ArgumentError(
             "neighbouring",
             str(neighbouring),
-            f"no statement for {scheme} covers it",
-            f"use {known[0]}, or scheme poisson",
+            f"no statement for {scheme} covers it{_ONE_SIZE if scheme.goes_through_epochs else ''}",
+            _instead(known, neighbouring),
         )
     return Neighbouring(neighbouring)
+
+
+def _instead(known: tuple[Neighbouring, ...], asked: str) -> str:
+    """What to ask for where a relation makes no sense."""
+    others = f"use {', '.join(known[:-1])} or {known[-1]}"
+    if asked == Neighbouring.ADD_REMOVE:
+        schemes = " or ".join(each for each in SCHEMES if asked in each.neighbours)
+        return f"{others} (the gradient is left out, and batches stay as they are), or scheme {schemes}"
+    return f"{others}, or batches that are not left to chance"
 
 
 @cache
@@ -83,8 +94,9 @@ def _bounds_a_run(found: Statement) -> bool:
 
 def covering(scheme: Scheme, neighbouring: Neighbouring) -> Iterator[tuple[Statement, str]]:
     """Statements that bound a run under `scheme`, each with the reason where it is stated for another."""
+    stated = scheme.stated_for(neighbouring)
     for found in statements_of(scheme):
-        if found.neighbouring == neighbouring:
+        if found.neighbouring == stated:
             yield found, ""
     if scheme == Scheme.SHUFFLE:
         for found in statements_of(Scheme.FIXED):
@@ -93,10 +105,18 @@ def covering(scheme: Scheme, neighbouring: Neighbouring) -> Iterator[tuple[State
         yield from ((found, ANY_ORDER) for found in statements_of(Scheme.FIXED, Released.EVERY))
 
 
-def apply(found: Statement, why: str, setting: Setting, steps: int | None, effort: Effort = NORMAL) -> Bound:
+def apply(
+    found: Statement,
+    why: str,
+    setting: Setting,
+    steps: int | None,
+    effort: Effort = NORMAL,
+    relation: Neighbouring | None = None,
+) -> Bound:
     """`found` for this run, or an error that says why it does not apply, `TooMuchWork` if the `effort` forbids it.
 
-    `steps` is None where the run is K whole epochs.
+    S_g is for the `relation` that is meant, that of the statement unless another is given. `steps` is None where the
+    run is K whole epochs.
     """
     for name in lacking(found, setting, steps):
         raise MissingArgument(found.label, name, LETTERS[name].meaning)
@@ -105,10 +125,9 @@ def apply(found: Statement, why: str, setting: Setting, steps: int | None, effor
         setting, scale = _partial_epochs(found, setting, steps)
     _check_length(found, setting)
     check_work(found, setting, effort)
-    relation = found.neighbouring
+    relation = relation or found.neighbouring
     assert relation is not None
-    if relation is Neighbouring.ADD_REMOVE:  # clipped to C = S_g/2, a gradient added or removed moves the sum by C
-        setting = setting.replace(S_g=setting["S_g"] / 2)
+    check_loudness(found, setting, effort)
     places = _places(found, setting, steps)
     if found.is_profile:
         assert scale == 1

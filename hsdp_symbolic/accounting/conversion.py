@@ -36,6 +36,14 @@ def admit_delta(value: object) -> Fraction:
     return result
 
 
+def check_finite(delta: Fraction, epsilon: float) -> None:
+    """Refuse an infinite ε at δ = 0: true, but no guarantee."""
+    if not delta and math.isinf(epsilon):
+        raise ArgumentError(
+            "delta", 0, "with Gaussian noise no finite epsilon holds with certainty", "give a small number such as 1e-5"
+        )
+
+
 def admit_epsilon(name: str, value: object) -> Fraction:
     """An ε ≥ 0 as an exact rational."""
     result = to_fraction(name, value)

@@ -5,6 +5,7 @@ A sketch is a quick look in doubles, right to a few per cent: enough to choose a
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -60,6 +61,19 @@ class TooMuchWork(ArgumentError):
         )
 
 
+class TooLoud(TooMuchWork):
+    """A statement that would take minutes, since hardly any noise hides a single use of the record."""
+
+    def __init__(self, effort: Effort, cost: Fraction, most: Fraction) -> None:
+        ArgumentError.__init__(
+            self,
+            "effort",
+            effort.name,
+            f"one use of a record has μ = {math.sqrt(cost):.3g}, and beyond {math.sqrt(most):.3g} it takes minutes",
+            "take more noise, or effort 'thorough'",
+        )
+
+
 def admit_effort(effort: object) -> Effort:
     if isinstance(effort, Effort):
         return effort
@@ -100,6 +114,19 @@ def check_work(found: Statement, setting: Setting, effort: Effort) -> None:
         stronger = next((name for name, each in EFFORTS.items() if work <= getattr(each, budget)), None)
         remedy = f"use effort {stronger!r}" if stronger else f"evaluate {found.label} by itself, or take fewer steps"
         raise TooMuchWork(effort, work, getattr(effort, budget), long.kind.unit, remedy)
+
+
+def check_loudness(found: Statement, setting: Setting, effort: Effort) -> None:
+    """Refuse, unless the effort is for everything, losses of one use so large that following them takes minutes."""
+    from ..evaluate.enclosure import exact
+    from ..evaluate.program import compile_expression
+
+    for node in found.functions:
+        if node.loudest is None or effort.everything:
+            continue
+        cost = exact(compile_expression(node.args[1]), dict(setting.values()))
+        if cost > node.loudest:
+            raise TooLoud(effort, cost, node.loudest)
 
 
 def profile_width(found: Statement, delta: Fraction, effort: Effort) -> Fraction | None:

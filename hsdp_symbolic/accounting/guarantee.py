@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -17,13 +17,13 @@ from ..setting import Setting
 from ..setting.letters import LETTERS
 from .applicable import Candidates, Considered, bounds_for
 from .bounds import Best, Bound, ProfileBound, RenyiBound
-from .by_step import ByShifts, ByStretches
+from .by_step import ByShifts, ByStretches, projected_onto
 from .candidates import covering, lacking
-from .conversion import Form, Goal, admit_delta, admit_epsilon, check_form
+from .conversion import Form, Goal, admit_delta, admit_epsilon, check_finite, check_form
 from .effort import Effort, TooMuchWork, admit_effort, on_losses, rank, takes_long
 from .orders import Loses, admit_orders, best, minimum
-from .run import TrainingRun
-from .update import Unclipped
+from .run import Leftover, TrainingRun
+from .update import SourcedConstant, Unclipped, VouchedLipschitz
 
 if TYPE_CHECKING:
     from sympy.core.relational import Relational
@@ -76,6 +76,8 @@ class Guarantee:
     """What the bound is, in words."""
     note: str = ""
     helps: str = ""
+    sensitivity: SourcedConstant | None = None
+    """S_g, as the bound used needs it under the neighbouring relation, and where it comes from."""
 
 
 def epsilon(
@@ -93,10 +95,10 @@ def epsilon(
 ) -> Guarantee:
     """The smallest ε at `delta` that any applicable statement certifies, and which one it was.
 
-    Profiles give ε directly. If `orders` or another `conversion` is asked for, only Rényi divergences are used.
-    `refuse`, a function of a statement, rules it out by returning a reason. `effort` says how long is worth it:
-    "normal" computes divergences that take long only where no profile holds, "thorough" always; what is skipped is
-    among `considered`, with the reason.
+    At δ = 0 there is none, unless neighbouring records have the same gradients. Profiles give ε directly. If `orders`
+    or another `conversion` is asked for, only Rényi divergences are used. `refuse`, a function of a statement, rules it
+    out by returning a reason. `effort` says how long is worth it: "normal" computes divergences that take long only
+    where no profile holds, "thorough" always; what is skipped is among `considered`, with the reason.
 
     >>> run = Setting(n=50, b=2, K=40, eta="0.02", lam=1, beta=4, sigma=2, S_g=4)
     >>> found = epsilon(run, delta="1e-5", scheme="shuffle")
@@ -105,7 +107,9 @@ def epsilon(
     """
     check_form(conversion)
     goal = Goal("epsilon", admit_delta(delta), conversion)
-    return _guarantee(run, goal, scheme, neighbouring, orders, certify_minimum, refuse, admit_effort(effort))
+    found = _guarantee(run, goal, scheme, neighbouring, orders, certify_minimum, refuse, admit_effort(effort))
+    check_finite(goal.given, found.epsilon)
+    return found
 
 
 def delta(
@@ -153,8 +157,8 @@ def _guarantee(
     note = "" if chosen.hidden_state else why_composition(candidates, considered)
     return Guarantee(
         epsilon=found.upper if goal.seeks == "epsilon" else given,
-        delta=found.upper if goal.seeks == "delta" else given,
-        lower=found.lower,
+        delta=min(1.0, found.upper) if goal.seeks == "delta" else given,
+        lower=found.lower if goal.seeks == "epsilon" else min(1.0, found.lower),
         order=found.order,
         bound=chosen.label,
         scheme=candidates.scheme,
@@ -166,11 +170,12 @@ def _guarantee(
         setting=candidates.covered.setting_for(chosen.statement),
         choices=found.choices,
         update=footing.why if chosen.hidden_state else "any: each step is a Gaussian mechanism by itself",
-        assumed_by_you=footing.assumed_by_you if chosen.hidden_state else (),
+        assumed_by_you=candidates.your_word((chosen.label,), chosen.hidden_state),
         minimum=least,
         title=chosen.title,
         note=note,
-        helps=footing.helps if note and note == footing.lacks else "",
+        helps=what_helps(candidates, note),
+        sensitivity=candidates.moved_for(chosen.statement).constant,
     )
 
 
@@ -205,7 +210,8 @@ def certified(
             reason = f"{leader.label} already certifies {least_of_all}"
             refused.append(Considered(bound.label, "loses", None, None, reason))
             continue
-        if not by_order and not effort.everything and takes_long(bound.statement) and _has_profile(held):
+        spare = isinstance(bound, RenyiBound) and takes_long(bound.statement) and not (by_order or effort.everything)
+        if spare and _has_profile(held):
             refused.append(Considered(bound.label, "skipped", None, None, PROFILE_FIRST))
             continue
         if goal.seeks == "delta" and on_losses(bound.statement) and least.upper < 2.0**-effort.bits:
@@ -270,9 +276,30 @@ def nothing_holds(candidates: Candidates, refused: Iterable[Considered]) -> Hsdp
     if missing and all(missing):
         name = min(missing, key=len)[0]
         return ArgumentError(name, None, f"not given ({LETTERS[name].meaning})", f"give {name}")
-    reasons = "; ".join(f"{entry.label}: {entry.reason}" for entry in refused)
+    entries = list(refused)
+    by_reason = {why: [each.label for each in entries if each.reason == why] for why in (e.reason for e in entries)}
+    reasons = "; ".join(f"{', '.join(labels)}: {why}" for why, labels in by_reason.items())
     setting = candidates.covered.run.setting
-    return ArgumentError("run", setting, f"no statement for {candidates.scheme} applies", f"see why: {reasons}")
+    problem = f"no statement for {candidates.scheme} applies ({reasons})"
+    return ArgumentError("run", setting, problem, "change what keeps one from applying, or take another scheme")
+
+
+UNLIKE_STEPS = (
+    "steps differ, and where batches are drawn afresh hidden-state bounds are about steps that are alike: of each "
+    "stretch of these by itself, which costs more here"
+)
+LIKE_STEPS = (
+    "one learning rate and one noise throughout; or batches that take the records in turn (reshuffle), for which "
+    "hidden-state bounds cover steps that differ"
+)
+
+
+def what_helps(candidates: Candidates, note: str) -> str:
+    """What would make a hidden-state bound apply, if that is known; `note` says why there is none."""
+    if note == UNLIKE_STEPS:
+        return LIKE_STEPS
+    footing = candidates.covered.footing
+    return footing.helps if note and note == footing.lacks else ""
 
 
 def why_composition(candidates: Candidates, considered: Iterable[Considered]) -> str:
@@ -280,8 +307,11 @@ def why_composition(candidates: Candidates, considered: Iterable[Considered]) ->
     covered, scheme = candidates.covered, candidates.scheme
     if not candidates.hidden:
         return f"no hidden-state statement covers {scheme} under {candidates.neighbouring}"
+    if covered.run.schedule is not None and scheme.draws_afresh:
+        return covered.footing.lacks or UNLIKE_STEPS
     entries = [entry for entry in considered if entry.label in candidates.hidden]
-    if not entries or any(entry.verdict == "loses" for entry in entries):
+    hides = any(bound.hidden_state for bound in candidates.bounds)  # stretches of steps need not
+    if not entries or (hides and any(entry.verdict == "loses" for entry in entries)):
         return "composition is the smallest here; it holds even if every iterate is released"
     if covered.footing.lacks:
         return covered.footing.lacks
@@ -323,7 +353,7 @@ def margins(bound: Bound, found: Best) -> Iterator[Margin]:
     for hypothesis in bound.statement.hypotheses:
         alternatives = hypothesis.args if isinstance(hypothesis, Or) else (hypothesis,)
         if not all(_letters(each) <= values.keys() for each in alternatives):
-            continue  # where steps differ: no constant is known of some of them, and they are cut out
+            continue  # where steps differ, there is no one number of epochs, nor always a constant
         left, right, margin = max((_sides(each, values) for each in alternatives), key=lambda sides: sides[2])
         yield Margin(" or ".join(map(plain, alternatives)), left, right, margin)
 
@@ -358,7 +388,7 @@ def _assumptions(chosen: Bound, candidates: Candidates) -> tuple[str, ...]:
     """What is assumed of the run and cannot be checked here."""
     covered, used = candidates.covered, chosen.statement
     run, setting = covered.run, covered.run.setting
-    words = used.terms.words if used.terms else ()
+    words = replace(used.terms, neighbouring=candidates.neighbouring).words if used.terms else ()
     if not isinstance(run.update, Unclipped):  # what the loss must be is settled by the footing
         clip = setting["S_g"] / 2
         bounded = (
@@ -367,12 +397,16 @@ def _assumptions(chosen: Bound, candidates: Candidates) -> tuple[str, ...]:
             else "every record's gradient is clipped, and noise_multiplier is the noise over that norm"
         )
         words = (bounded, *words[1:])
+    if candidates.neighbouring is Neighbouring.ZERO_OUT and isinstance(run.update, VouchedLipschitz):
+        words = (*words, "what you vouch for holds for batches in which the gradient of a record is left out, too")
     by_step = isinstance(chosen, (ByShifts, ByStretches))
     if isinstance(chosen, (ByShifts, ByStretches)):
         words = (*words[:1], *chosen.words)
     found = [*words, *used.assumes, *([chosen.why] if chosen.why else []), *(() if by_step else covered.words)]
     if run.schedule is not None:
         found.append(str(run.schedule))
+    if run.projection is not None and chosen.hidden_state and not isinstance(chosen, ByShifts):
+        found.append(projected_onto(run.projection))
     return tuple(found + list(_about_batches(chosen, candidates)))
 
 
@@ -381,6 +415,8 @@ def _about_batches(chosen: Bound, candidates: Candidates) -> Iterator[str]:
     scheme, run, setting = candidates.scheme, candidates.covered.run, candidates.covered.run.setting
     if scheme.goes_through_epochs and (chosen.hidden_state or run.schedule is not None):
         yield "every pass through the records is finished before the next begins"
+        if run.leftover is Leftover.DROPPED and len(run.sizes) > 1:
+            yield "a pass ends where fewer records are left than the batch before it, or the next one, holds"
     elif scheme.goes_through_epochs:
         passes = setting["K"] if run.steps is None else -(-run.steps // run.batches())
         yield f"no more than {passes} passes through the records are begun"
@@ -398,5 +434,6 @@ def _about_batches(chosen: Bound, candidates: Candidates) -> Iterator[str]:
         yield f"b does not divide n, and an epoch is ⌊n/b⌋ = {run.batches()} steps"
     if scheme is Scheme.FULL_BATCH and "b" in setting and setting["b"] != setting["n"]:
         yield f"every step uses all n = {setting['n']} records; b = {setting['b']} plays no part"
-    if run.steps is not None and run.schedule is None and scheme is not Scheme.POISSON:
+    in_epochs = run.schedule is None and scheme not in (Scheme.POISSON, Scheme.FULL_BATCH)
+    if in_epochs and run.steps is not None and run.steps % run.batches():
         yield f"{run.steps} steps, which are no whole number of epochs"

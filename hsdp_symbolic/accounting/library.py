@@ -3,7 +3,8 @@
 A DP-SGD library updates θ ← θ − lr·(Σ clipped gradients + z·C·N(0, I))/b − lr·λθ, with weight decay λ. The paper's step
 is θ ← θ − η·(mean gradient) + √(2ησ²)·N(0, I). So η = lr and 2ησ² = (lr·z·C/b)², an exact rational. Where a library
 divides by another number than the batch size, noise and sensitivity change in proportion (`run.cover`). Replacing one
-record moves a sum of gradients of norm at most C by up to 2C, so S_g = 2C; adding or removing one moves it by C.
+record moves a sum of gradients of norm at most C by up to 2C, so S_g = 2C in the setting of a run; what it is under
+another neighbouring relation, or for a loss with shorter gradients, is found where a bound is applied (`sensitivity`).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from ..setting.letters import LARGEST_EXPONENT
 from .counts import admit_count
 from .losses import OUTSIDE, REGULARISERS, admit_loss, inside
 from .planned import Length, Row, planned_steps, with_schedule
-from .release import admit_release
+from .release import admit_release, require_within
 from .run import TrainingRun, admit_divisor, admit_leftover
 from .schedule import Schedule, Stretch, is_planned
 from .update import Clipped, Update
@@ -102,14 +103,16 @@ def training_run(
 
     `max_grad_norm` and `clip_norm` are two names for the norm C gradients are clipped to, 1 unless given. An epoch is
     ⌊n/b⌋ steps, and one more where what is `leftover` makes a batch of its own ("partial", "blank"; or "dropped").
-    `divisor` is what sums of gradients are divided by, if not the batch size ("actual": each batch by its own).
+    `divisor` is what sums of gradients are divided by, if not the batch size ("actual": each batch by its own). With
+    `accumulate`, so many batches of `batch_size` are added up for one step, with noise once: an epoch has to end with a
+    step, since one that goes on into the next epoch may use a record twice.
 
-    Hidden-state bounds need an update that contracts: say the `learning_rate`, the `weight_decay` (the λ of λθ, added
-    *after* clipping) and which `loss` it is: `logistic`, `huber`, `smoothed_hinge`, `squared`, `scalar`, `softmax`,
-    `convex`, `smooth` or `vouched` of `hsdp_symbolic.accounting`. Without these, an update by clipped gradients need
-    not contract, whatever `lam` and `beta` are, and only composition is used. The same goes for any `optimizer` but
-    plain "sgd". With `regulariser="inside"` the penalty (`weight_decay`/2)·‖θ‖² is part of every record's loss, and
-    clipped with it: then nothing contracts, and bounds for updates that expand are what is left.
+    Hidden-state bounds need a Lipschitz constant of the update: say the `learning_rate`, the `weight_decay` (the λ of
+    λθ, added *after* clipping) and which `loss` it is: `logistic`, `huber`, `smoothed_hinge`, `squared`, `scalar`,
+    `softmax`, `convex`, `smooth` or `vouched` of `hsdp_symbolic.accounting`. Without a loss nothing is known of an
+    update by clipped gradients, whatever `lam` and `beta` are, and only composition is used. The same goes for any
+    `optimizer` but plain "sgd". With `regulariser="inside"` the penalty (`weight_decay`/2)·‖θ‖² is part of every
+    record's loss, and clipped with it: then nothing contracts, and bounds for updates that expand are what is left.
 
     >>> from hsdp_symbolic.accounting import logistic
     >>> run = training_run(noise_multiplier=10, max_grad_norm=2, n=50, batch_size=2, epochs=40, learning_rate="0.02",
@@ -156,11 +159,18 @@ def training_run(
     if not planned and per is not None:
         raise ArgumentError("per", per, "nothing is given per step or epoch", "leave it out")
 
+    scales: dict[tuple[int, int, int], Fraction] = {}
+
     def stretch(count: int, row: Row) -> Stretch:
-        eta, b = Fraction(row["learning_rate"]), int(row["batch_size"])
-        return Stretch(count, eta, eta * row["noise_multiplier"] ** 2 * clip**2 / (2 * b**2), b)
+        eta, noise, b = row["learning_rate"], row["noise_multiplier"], int(row["batch_size"])
+        key = noise.numerator, noise.denominator, b
+        if key not in scales:
+            scales[key] = Fraction(noise * clip / b) ** 2 / 2  # σ²/η
+        return Stretch(count, eta if isinstance(eta, Fraction) else Fraction(eta), eta * scales[key], b)
 
     schedule = (planned_steps if planned else _alike)(given, per, length, "batch_size", stretch)
+    shown = admit_release(released)
+    require_within(shown, schedule.steps)
     run = TrainingRun(
         Setting(n=records, lam=decay or None, S_g=REPLACE_ONE_FACTOR * clip),
         None,
@@ -168,8 +178,9 @@ def training_run(
         left,
         admit_divisor(divisor),
         n is None,
-        released=admit_release(released),
+        released=shown,
         projection=None if projection is None else admit_positive("projection", projection),
+        accumulated=together,
     )
     return with_schedule(run, schedule, length.batches)
 
@@ -234,7 +245,8 @@ def _update(loss: Update | None, lam: object, beta: object, optimizer: object) -
         raise ArgumentError("optimizer", optimizer, "not the name of an optimiser", "give 'sgd', 'adam', 'momentum', …")
     if optimizer.lower() != "sgd":
         return Clipped(
-            because=f"the optimiser is {optimizer}, and hidden-state statements are about plain gradient steps"
+            because=f"the optimiser is {optimizer}, and hidden-state statements are about plain gradient steps",
+            optimizer=optimizer,
         )
     if loss is None:
         return Clipped(tuple(f"{name} = {value}" for name, value in told.items()))

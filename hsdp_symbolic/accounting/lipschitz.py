@@ -6,7 +6,7 @@ expand are left. λ is rounded down and c up.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 
 from ..errors import HypothesisError
@@ -21,6 +21,8 @@ DIGITS = 12
 """How many digits a constant is rounded to, to the side on which it says less."""
 Constants = Iterator[tuple[str, Fraction]]
 """Labels of statements, each with a Lipschitz constant that it gives, none too small."""
+ConstantsAt = Callable[[Setting], Constants]
+"""What they give at a setting."""
 
 
 def decay_of(setting: Setting) -> Fraction:
@@ -28,23 +30,33 @@ def decay_of(setting: Setting) -> Fraction:
     return setting["lam"] if "lam" in setting else Fraction(0)
 
 
-def of_clipped(setting: Setting, smooth: Fraction, labels: tuple[str, ...]) -> Constants:
-    """Lipschitz constants of an update by clipped gradients of losses that are so smooth, none too small."""
-    decay = decay_of(setting)
-    for label in labels:
-        try:
-            yield label, standing_statement(label).enclose(setting, beta0=smooth, lam0=decay).hi
-        except HypothesisError:  # a step too long, or too short, for this one
-            continue
+def of_clipped(smooth: Fraction, labels: tuple[str, ...]) -> ConstantsAt:
+    """Lipschitz constants of updates by clipped gradients of losses that are so smooth, none too small."""
+    standing = [standing_statement(label) for label in labels]  # once: settings are tried by the dozen
+
+    def constants(setting: Setting) -> Constants:
+        decay = decay_of(setting)
+        for found in standing:
+            try:
+                yield found.label, found.enclose(setting, beta0=smooth, lam0=decay).hi
+            except HypothesisError:  # a step too long, or too short, for this one
+                continue
+
+    return constants
 
 
-def of_softmax(setting: Setting, L: Fraction, load: Fraction) -> Constants:
+def of_softmax(features: Mapping[str, Fraction], load: Fraction) -> ConstantsAt:
     """The same for softmax regression, by its clip norm; sums divided by less are a longer step on a weaker decay."""
-    longer, decay = setting.replace(eta=setting["eta"] * load), decay_of(setting) / load
-    try:
-        yield OF_SOFTMAX, standing_statement(OF_SOFTMAX).enclose(longer, L=L, lam0=decay).hi
-    except HypothesisError:
-        return
+    standing = standing_statement(OF_SOFTMAX)
+
+    def constants(setting: Setting) -> Constants:
+        longer, decay = setting.replace(eta=setting["eta"] * load), decay_of(setting) / load
+        try:
+            yield OF_SOFTMAX, standing.enclose_at(longer, {**features, "lam0": decay}).hi
+        except HypothesisError:
+            return
+
+    return constants
 
 
 def _least(constants: Constants) -> tuple[str, Fraction] | None:
@@ -53,7 +65,7 @@ def _least(constants: Constants) -> tuple[str, Fraction] | None:
 
 def by_constant(
     setting: Setting,
-    constants: Callable[[Setting], Constants],
+    constants: ConstantsAt,
     why: str,
     problem: str,
     told: tuple[str, ...],
@@ -65,25 +77,25 @@ def by_constant(
         words = "a clipped update of which no Lipschitz constant is proved"
         return Footing(setting, ONLY_COMPOSITION, words, assumed_by_you=told, lacks=expands)
     label, constant = least
-    if constant < 1 and (rate := _rounded((1 - constant) / setting["eta"])[0]) > 0:
+    if constant < 1 and (rate := rounded((1 - constant) / setting["eta"])[0]) > 0:
         says = "the update is (1 − ηλ)-Lipschitz with this λ, rounded down"
         source = SourcedConstant("lam", rate, label, says)
         # β plays no part once the update contracts; it must not be below λ
         return Footing(setting.replace(lam=rate, beta=rate), ONLY_CONTRACTION, f"{why} ({label})", (source,), told)
-    constant = max(Fraction(1), _rounded(constant)[1])
+    constant = max(Fraction(1), rounded(constant)[1])
     source = SourcedConstant("lipschitz", constant, label, "the update is c-Lipschitz with this c, rounded up")
     words = f"an update that may expand, by a known factor ({label})"
     enough = remedies(setting, constants, others)
     return Footing(setting.replace(lipschitz=constant), ONLY_LIPSCHITZ, words, (source,), told, expands, enough)
 
 
-def _rounded(value: Fraction) -> tuple[Fraction, Fraction]:
+def rounded(value: Fraction) -> tuple[Fraction, Fraction]:
     """The short decimals next to a number, not above and not below it."""
     down, up = Enclosure(value, value).decimals(DIGITS)
     return Fraction(down), Fraction(up)
 
 
-def remedies(setting: Setting, constants: Callable[[Setting], Constants], others: tuple[str, ...]) -> str:
+def remedies(setting: Setting, constants: ConstantsAt, others: tuple[str, ...]) -> str:
     """What would be enough for a contraction; the numbers in it were tried."""
 
     def contracts(at: Setting) -> bool:
@@ -100,7 +112,7 @@ def remedies(setting: Setting, constants: Callable[[Setting], Constants], others
     def enough(decay: Fraction) -> bool:
         return contracts(setting.replace(lam=decay, eta=Fraction(1, 10**6) / decay))
 
-    decay = _rounded(setting["lam"])[1]
+    decay = rounded(setting["lam"])[1]
     while not enough(2 * decay):
         decay *= 2
     while not enough(decay):

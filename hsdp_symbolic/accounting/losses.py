@@ -7,7 +7,7 @@ contraction; at 1 or above, bounds for updates that expand are left. Of several 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Protocol
@@ -16,7 +16,7 @@ from ..errors import ArgumentError, HypothesisError
 from ..setting import Setting
 from ..setting.gate import admit_positive, to_fraction
 from ..setting.letters import LETTERS
-from .lipschitz import OF_CONVEX, OF_SMOOTH, Constants, by_constant, decay_of, of_clipped, of_softmax
+from .lipschitz import OF_CONVEX, OF_SMOOTH, Constants, by_constant, decay_of, of_clipped, of_softmax, rounded
 from .update import (
     ANY_BATCH,
     CLIPPED_ONE_BY_ONE,
@@ -30,7 +30,11 @@ from .update import (
 )
 
 SCALAR = "clip:scalar"
-SOFTMAX = "prop:smooth_strcvx_clip"
+LOGISTIC = "clip:logistic"
+OFFSET = Fraction(1, 10**6)
+"""What clippers (Opacus' for one) may add to the norm that they divide by."""
+SOFTMAX, SOFTMAX_ANY = "prop:smooth_strcvx_clip", "clip:softmax:convex"
+"""Where clipping keeps softmax losses convex: the paper's, with a bias, and with or without."""
 REGULARISED_OUTSIDE = "a regulariser is added after clipping, to every parameter; none is part of the loss"
 HOW_IT_STEPS = (CLIPPED_ONE_BY_ONE, REGULARISED_OUTSIDE, PLAIN_STEPS)
 TWO_CLASSES = "two classes: clipped gradients stay monotone and smooth"
@@ -67,6 +71,8 @@ class ScalarLoss:
     bias: bool = True
     name: str = "scalar"
     """What it was declared as, for messages and for adapters that can look."""
+    slope: Fraction | None = None
+    """The largest |φ'|, if that is known."""
 
     @property
     def is_convex(self) -> bool:
@@ -77,33 +83,68 @@ class ScalarLoss:
         return standing_statement(SCALAR).exact(setting, **given)
 
     def told(self) -> str:
+        steep = "" if self.slope is None else f" of size at most {self.slope}"
+        kind = ", that of binary logistic regression" if self.is_logistic else ""
         return (
-            f"every record's loss is φ(x·θ), φ convex with a {self.curvature}-Lipschitz derivative, and "
+            f"every record's loss is φ(x·θ){kind}, φ convex with a {self.curvature}-Lipschitz derivative{steep}, and "
             f"‖x‖ ≤ {float(self.feature_norm):.9g}" + (" before a 1 is appended" if self.bias else "")
         )
 
+    @property
+    def is_logistic(self) -> bool:
+        return self.name == "logistic"
+
+    @property
+    def _features(self) -> dict[str, Fraction]:
+        return {"L": self.feature_norm, "bias": Fraction(self.bias)}
+
+    def longest(self) -> SourcedConstant | None:
+        """How long a gradient can be before it is clipped, if that is known."""
+        if self.is_logistic:
+            return of_gradients("gradient:logistic", self._features)
+        return None if self.slope is None else of_gradients("gradient:scalar", {"slope": self.slope, **self._features})
+
+    def labels_apart(self) -> SourcedConstant | None:
+        """How far apart the gradients for two labels can be, if that is known."""
+        return of_gradients("gradient:logistic", self._features, beside=True) if self.is_logistic else None
+
+    def _clipped(self, setting: Setting) -> tuple[Fraction, str, str]:
+        """How smooth the clipped loss is, by which statement, and in symbols."""
+        plain = self.smoothness(setting)
+        if self.is_logistic:
+            try:
+                found = rounded(standing_statement(LOGISTIC).enclose_at(setting, self._features).hi)[1]
+            except HypothesisError:  # the clip norm is not small
+                return plain, SCALAR, f"κ·(L² + {int(self.bias)})"
+            # beyond C a clipper that adds OFFSET to norms lets slopes rise by p(1 − p)‖x‖²·OFFSET/C, at most
+            if found < plain and found * setting["S_g"] > OFFSET * (self.feature_norm**2 + int(self.bias)):
+                return found, LOGISTIC, f"C·(√(L² + {int(self.bias)}) − C)"
+        return plain, SCALAR, f"κ·(L² + {int(self.bias)})"
+
     def footing(self, setting: Setting, load: Fraction = Fraction(1)) -> Footing:
         regulariser = decay_of(setting)
-        smooth = load * self.smoothness(setting)
+        smooth, label, spelled = self._clipped(setting)
+        smooth *= load
         if setting["eta"] * (smooth + 2 * regulariser) >= 2:
-            return self._long(setting, load)
-        spelled = f"κ·(L² + {int(self.bias)})" + ("" if load == 1 else f", times {load}") + " and λ added"
+            return self._long(setting, smooth, label)
+        spelled += ("" if load == 1 else f", times {load}") + " and λ added"
+        kind = "the binary logistic loss" if label == LOGISTIC else "a scalar-output loss"
         return Footing(
             setting.replace(beta=smooth + regulariser),
             ANY_BATCH,
-            f"clipped gradients of a scalar-output loss with the regulariser outside the clip ({SCALAR})",
-            (SourcedConstant("beta", smooth + regulariser, SCALAR, f"smoothness of the clipped loss: {spelled}"),),
+            f"clipped gradients of {kind} with the regulariser outside the clip ({label})",
+            (SourcedConstant("beta", smooth + regulariser, label, f"smoothness of the clipped loss: {spelled}"),),
             (self.told(), *HOW_IT_STEPS),
         )
 
-    def _long(self, setting: Setting, load: Fraction) -> Footing:
+    def _long(self, setting: Setting, smooth: Fraction, label: str) -> Footing:
         """The step is too long for the clipped loss, whose gradients are those of a convex smooth one all the same."""
+        clipped = of_clipped(smooth, OF_CONVEX)
 
         def constants(at: Setting) -> Constants:
-            smooth = load * self.smoothness(at)
             if at["eta"] * (smooth + 2 * decay_of(at)) < 2:
-                yield SCALAR, 1 - at["eta"] * decay_of(at)
-            yield from of_clipped(at, smooth, OF_CONVEX)
+                yield label, 1 - at["eta"] * decay_of(at)
+            yield from clipped(at)
 
         problem = f"a step of eta = {setting['eta']} is too long for so smooth a loss"
         return by_constant(setting, constants, LONG_STEP, problem, (self.told(), *HOW_IT_STEPS))
@@ -111,55 +152,91 @@ class ScalarLoss:
 
 @dataclass(frozen=True)
 class SoftmaxLoss:
-    """Cross-entropy of a softmax over `classes` linear scores, inputs of norm at most `feature_norm` (a 1 appended)."""
+    """Cross-entropy of a softmax over `classes` linear scores, inputs of norm at most `feature_norm`.
+
+    With `bias` a constant 1 is appended to them.
+    """
 
     classes: int
     feature_norm: Fraction
+    bias: bool = True
 
     @property
     def is_convex(self) -> bool:
         return True
 
     def smoothness(self, setting: Setting) -> Fraction:
-        return standing_statement("prop:smooth").exact(setting, L=self.feature_norm)
+        return standing_statement("smooth:softmax").exact(setting, **self._features)
 
     def told(self) -> str:
-        return (
-            f"softmax regression with {self.classes} classes on inputs of norm at most {self.feature_norm}, with or "
-            "without a 1 appended"
+        return f"softmax regression with {self.classes} classes on inputs of norm at most {self.feature_norm}" + (
+            " before a 1 is appended" if self.bias else ", and no bias"
         )
+
+    @property
+    def _features(self) -> dict[str, Fraction]:
+        return {"L": self.feature_norm, "bias": Fraction(self.bias)}
+
+    @property
+    def _keeps_convex(self) -> str:
+        """What says where clipping keeps it convex."""
+        return SOFTMAX if self.bias else SOFTMAX_ANY
+
+    def never_bites(self, clip: Fraction) -> bool:
+        """Whether no gradient is longer than `clip`, with however many classes."""
+        try:
+            standing_statement(self._keeps_convex).exact(Setting(lam=1, S_g=2 * clip), classes=3, **self._features)
+        except HypothesisError:
+            return False
+        return True
+
+    def gradient_bound(self) -> str:
+        """The largest norm of a gradient, in six digits, rounded up."""
+        found = standing_statement("gradient:softmax").enclose_at(Setting(), self._features)
+        nearest = Fraction(f"{float(found.hi):.6g}")
+        return f"{float(nearest):.6g}" if self.never_bites(nearest) else found.decimals(6)[1]
+
+    def longest(self) -> SourcedConstant:
+        """How long a gradient can be before it is clipped."""
+        return of_gradients("gradient:softmax", self._features)
+
+    def labels_apart(self) -> SourcedConstant:
+        """How far apart the gradients for two labels can be."""
+        return of_gradients("gradient:softmax", self._features, beside=True)
 
     def footing(self, setting: Setting, load: Fraction = Fraction(1)) -> Footing:
         if "lam" not in setting:
             return self._bent(setting, load)
-        given: dict[str, object] = {"classes": self.classes, "L": self.feature_norm}
+        keeps = standing_statement(self._keeps_convex)
         try:
-            smooth = load * (standing_statement(SOFTMAX).exact(setting, **given) - setting["lam"]) + setting["lam"]
+            plain = keeps.exact(setting, classes=self.classes, **self._features) - setting["lam"]
         except HypothesisError:
             return self._bent(setting, load)
+        smooth = load * plain + setting["lam"]
         return Footing(
             setting.replace(beta=smooth),
             ANY_BATCH,
-            f"{TWO_CLASSES if self.classes == 2 else NEVER_BITES} ({SOFTMAX})",
+            f"{TWO_CLASSES if self.classes == 2 else NEVER_BITES} ({keeps.label})",
             (
-                SourcedConstant("lam", setting["lam"], SOFTMAX, "strong convexity: that of the regulariser"),
-                SourcedConstant("beta", smooth, SOFTMAX, f"smoothness: {standing_statement(SOFTMAX).title}"),
+                SourcedConstant("lam", setting["lam"], keeps.label, "strong convexity: that of the regulariser"),
+                SourcedConstant("beta", smooth, keeps.label, f"smoothness: {keeps.title}"),
             ),
             (self.told(), *HOW_IT_STEPS),
         )
 
     def _bent(self, setting: Setting, load: Fraction) -> Footing:
         """Some gradients may be clipped: the least constant proved for the update."""
+        ways = of_clipped(load * self.smoothness(setting), OF_CONVEX), of_softmax(self._features, load)
 
         def constants(at: Setting) -> Constants:
-            yield from of_clipped(at, load * self.smoothness(at), OF_CONVEX)
-            yield from of_softmax(at, self.feature_norm, load)
+            for way in ways:
+                yield from way(at)
 
         if "lam" not in setting:
             problem = "without weight_decay nothing pulls the clipped update together"
         else:
             problem = f"with {self.classes} classes clipping may make the update expand"
-        never = f"max_grad_norm >= {gradient_bound(self.feature_norm)}, which never bites"
+        never = f"max_grad_norm >= {self.gradient_bound()}, which never bites"
         others = (never, "two classes")
         return by_constant(setting, constants, MAY_BITE, problem, (self.told(), *HOW_IT_STEPS), others)
 
@@ -179,9 +256,7 @@ class RecordLoss:
         return f"every record's loss has {self.lipschitz_gradient}-Lipschitz gradients; it is {kind}"
 
     def footing(self, setting: Setting, load: Fraction = Fraction(1)) -> Footing:
-        def constants(at: Setting) -> Constants:
-            yield from of_clipped(at, load * self.lipschitz_gradient, OF_CONVEX if self.is_convex else OF_SMOOTH)
-
+        constants = of_clipped(load * self.lipschitz_gradient, OF_CONVEX if self.is_convex else OF_SMOOTH)
         kind = "clipped gradients of a convex smooth loss" if self.is_convex else "clipped gradients of a smooth loss"
         problem = (
             "clipping may make the update expand"
@@ -200,13 +275,13 @@ class RegularisedInside:
 
     def footing(self, setting: Setting, load: Fraction = Fraction(1)) -> Footing:
         smooth = load * (self.loss.smoothness(setting) + self.strength)
-
-        def constants(at: Setting) -> Constants:
-            yield from of_clipped(at, smooth, OF_CONVEX if self.loss.is_convex else OF_SMOOTH)
-
-        part = f"({self.strength}/2)·‖θ‖² is part of every record's loss, and clipped with it; nothing else is added"
+        constants = of_clipped(smooth, OF_CONVEX if self.loss.is_convex else OF_SMOOTH)
+        decay = decay_of(setting)
+        else_ = f"another {decay}·θ is added after clipping" if decay else "nothing else is added"
+        part = f"({self.strength}/2)·‖θ‖² is part of every record's loss, and clipped with it; {else_}"
         told = (self.loss.told(), CLIPPED_ONE_BY_ONE, part, PLAIN_STEPS)
-        found = by_constant(setting, constants, INSIDE, f"{INSIDE}, so that nothing contracts", told)
+        problem = INSIDE if decay else f"{INSIDE}, so that nothing contracts"
+        found = by_constant(setting, constants, INSIDE, problem, told)
         return replace(found, helps="let the optimiser add it after clipping: regulariser='outside'")
 
 
@@ -216,12 +291,13 @@ DECLARED = (ScalarLoss, SoftmaxLoss, RecordLoss, RegularisedInside, VouchedLipsc
 
 def logistic(*, feature_norm: object, bias: bool = True) -> ScalarLoss:
     """Binary logistic regression: φ(u) = log(1 + e^(−yu)), whose second derivative is at most 1/4."""
-    return replace(scalar(feature_norm=feature_norm, curvature=Fraction(1, 4), bias=bias), name="logistic")
+    found = scalar(feature_norm=feature_norm, curvature=Fraction(1, 4), bias=bias, slope=1)
+    return replace(found, name="logistic")
 
 
-def huber(*, feature_norm: object, bias: bool = True) -> ScalarLoss:
-    """Huber's loss: (u − y)²/2 near y and linear far from it, so that its curvature is at most 1."""
-    return replace(scalar(feature_norm=feature_norm, curvature=1, bias=bias), name="huber")
+def huber(*, feature_norm: object, bias: bool = True, slope: object = None) -> ScalarLoss:
+    """Huber's loss: (u − y)²/2 near y and linear far from it, with that `slope`; its curvature is at most 1."""
+    return replace(scalar(feature_norm=feature_norm, curvature=1, bias=bias, slope=slope), name="huber")
 
 
 def squared(*, feature_norm: object, bias: bool = True) -> ScalarLoss:
@@ -229,24 +305,30 @@ def squared(*, feature_norm: object, bias: bool = True) -> ScalarLoss:
     return replace(scalar(feature_norm=feature_norm, curvature=2, bias=bias), name="squared")
 
 
-def scalar(*, feature_norm: object, curvature: object, bias: bool = True) -> ScalarLoss:
-    """Any loss φ(x·θ) with φ convex and a `curvature`-Lipschitz derivative."""
-    if not isinstance(bias, bool):
-        raise ArgumentError("bias", bias, "neither True nor False", "say whether a constant 1 is appended to x")
-    return ScalarLoss(admit_positive("feature_norm", feature_norm), admit_positive("curvature", curvature), bias)
+def scalar(*, feature_norm: object, curvature: object, bias: bool = True, slope: object = None) -> ScalarLoss:
+    """Any loss φ(x·θ) with φ convex and a `curvature`-Lipschitz derivative, at most `slope` in size, if given."""
+    steep = None if slope is None else admit_positive("slope", slope)
+    norm, curved = admit_positive("feature_norm", feature_norm), admit_positive("curvature", curvature)
+    return ScalarLoss(norm, curved, _admit_bias(bias), slope=steep)
 
 
-def softmax(*, classes: object, feature_norm: object) -> SoftmaxLoss:
-    """Softmax regression; two classes are `classes=2`, one score for each."""
+def _admit_bias(bias: object) -> bool:
+    if isinstance(bias, bool):
+        return bias
+    raise ArgumentError("bias", bias, "neither True nor False", "say whether a constant 1 is appended to x")
+
+
+def softmax(*, classes: object, feature_norm: object, bias: bool = True) -> SoftmaxLoss:
+    """Softmax regression; two classes are `classes=2`, one score for each. `bias`: a constant 1 is appended to x."""
     if isinstance(classes, str) or not LETTERS["classes"].admits(number := to_fraction("classes", classes)):
         raise ArgumentError("classes", classes, "not a number of classes", "give a whole number, at least 2")
-    return SoftmaxLoss(int(number), admit_positive("feature_norm", feature_norm))
+    return SoftmaxLoss(int(number), admit_positive("feature_norm", feature_norm), _admit_bias(bias))
 
 
 def smoothed_hinge(*, feature_norm: object, width: object = 1, bias: bool = True) -> ScalarLoss:
     """The hinge max(0, 1 − yu) with its kink rounded off over `width`: its slope rises at no more than 1/width."""
     curvature = 1 / admit_positive("width", width)
-    return replace(scalar(feature_norm=feature_norm, curvature=curvature, bias=bias), name="smoothed_hinge")
+    return replace(scalar(feature_norm=feature_norm, curvature=curvature, bias=bias, slope=1), name="smoothed_hinge")
 
 
 def convex(*, smoothness: object) -> RecordLoss:
@@ -262,11 +344,11 @@ def smooth(*, smoothness: object) -> RecordLoss:
 _Maker = Callable[..., Update]  # type: ignore[explicit-any]  # each has keywords of its own
 _LOSSES: dict[str, tuple[_Maker, tuple[str, ...], tuple[str, ...]]] = {
     "logistic": (logistic, ("feature_norm",), ("bias",)),
-    "huber": (huber, ("feature_norm",), ("bias",)),
+    "huber": (huber, ("feature_norm",), ("bias", "slope")),
     "squared": (squared, ("feature_norm",), ("bias",)),
-    "scalar": (scalar, ("feature_norm", "curvature"), ("bias",)),
+    "scalar": (scalar, ("feature_norm", "curvature"), ("bias", "slope")),
     "smoothed_hinge": (smoothed_hinge, ("feature_norm",), ("width", "bias")),
-    "softmax": (softmax, ("feature_norm", "classes"), ()),
+    "softmax": (softmax, ("feature_norm", "classes"), ("bias",)),
     "convex": (convex, ("smoothness",), ()),
     "smooth": (smooth, ("smoothness",), ()),
     "vouched": (vouched, ("lipschitz",), ()),
@@ -278,7 +360,12 @@ LOSSES = tuple(_LOSSES)
 def named_loss(name: object, **facts: object) -> Update:
     """A loss by its name, for the command line and for files."""
     if not isinstance(name, str) or name not in _LOSSES:
-        raise ArgumentError("loss", name, "no contraction is proved for such a loss", f"use one of {', '.join(LOSSES)}")
+        raise ArgumentError(
+            "loss",
+            name,
+            "no loss of that name is known here",
+            f"use one of {', '.join(LOSSES)}; cross-entropy is logistic for two classes with one score, softmax else",
+        )
     make, needed, optional = _LOSSES[name]
     for fact, value in facts.items():
         if fact not in (*needed, *optional):
@@ -311,21 +398,13 @@ def inside(loss: Update, strength: Fraction) -> RegularisedInside:
     )
 
 
-def never_bites(clip: Fraction, feature_norm: Fraction) -> bool:
-    """Whether no gradient of softmax regression, with however many classes, is longer than `clip`."""
-    try:
-        standing_statement(SOFTMAX).exact(Setting(lam=1, S_g=2 * clip), classes=3, L=feature_norm)
-    except HypothesisError:
-        return False
-    return True
-
-
-def gradient_bound(feature_norm: Fraction) -> str:
-    """The largest norm of an unclipped softmax gradient (beside prop:smooth), in six digits, rounded up."""
-    from ..evaluate.enclosure import value_of
+def of_gradients(label: str, letters: Mapping[str, Fraction], *, beside: bool = False) -> SourcedConstant:
+    """What a statement says of gradients before they are clipped, or what is proved beside it, a root: rounded up."""
+    from ..evaluate.enclosure import enclose, exact
     from ..evaluate.program import compile_expression
 
-    (longest,) = standing_statement("prop:smooth").beside
-    found = value_of(compile_expression(longest.proposition.value), {"L": feature_norm})
-    nearest = Fraction(f"{float(found.hi):.6g}")
-    return f"{float(nearest):.6g}" if never_bites(nearest, feature_norm) else found.decimals(6)[1]
+    found = standing_statement(label)
+    value = found.beside[0].proposition.value if beside else found.expr
+    down, up = rounded(enclose(compile_expression(value), letters).hi)
+    is_above = down**2 >= exact(compile_expression(value**2), letters)
+    return SourcedConstant("S_g", down if is_above else up, label, found.title)

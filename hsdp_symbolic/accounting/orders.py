@@ -308,6 +308,8 @@ def _guess(bound: DivergenceByOrder, goal: Goal) -> float:
     if estimate == 0:
         return HIGHEST_LOG_ORDER
     slope = (Fraction(estimate) if math.isfinite(estimate) else bound.enclose(Fraction(2)).hi) / 2
+    if slope == 0:
+        return HIGHEST_LOG_ORDER
     if goal.seeks == "epsilon":
         return (math.log10(-_log10(goal.given) * math.log(10) + 1) - _log10(slope)) / 2
     return _log10(goal.given + slope) - _log10(2 * slope)

@@ -128,4 +128,7 @@ def scheduled_run(
     schedule = planned_steps(given, per, length, "b", stretch)
     wide = None if projection is None else admit_positive("projection", projection)
     run = TrainingRun(setting, leftover=left, released=released, projection=wide)
-    return with_schedule(run, schedule, length.batches)
+    found = with_schedule(run, schedule, length.batches)
+    if found.schedule is None and (per != Per.EPOCH or length.steps):  # an epoch of full batches is a single step
+        return replace(found, setting=found.setting.replace(K=None), steps=schedule.steps)
+    return found

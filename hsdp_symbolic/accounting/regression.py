@@ -10,12 +10,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..meaning import Neighbouring
 from ..setting.gate import admit_positive
 from .bounds import needs_hidden_state
 from .candidates import check_neighbouring, check_scheme
 from .guarantee import Guarantee, epsilon
-from .library import REPLACE_ONE_FACTOR, training_run
+from .library import training_run
 from .losses import OUTSIDE, softmax
 from .run import TrainingRun
 from .update import SourcedConstant
@@ -73,7 +72,7 @@ def logistic_privacy(
     'profile:shuffle:expanding'
     """
     chosen = check_scheme(scheme)
-    relation = check_neighbouring(chosen, neighbouring)
+    check_neighbouring(chosen, neighbouring)
     admit_positive("lam", lam)  # without a regulariser it is another loss
     run = training_run(
         noise_multiplier=noise_multiplier,
@@ -97,19 +96,15 @@ def logistic_privacy(
         guarantee=found,
         composition=certified(_is_hidden) if found.hidden_state else found,
         case=footing.why if found.hidden_state else found.note,
-        sources=(*(footing.sources if found.hidden_state else ()), *_conventions(run, relation)),
+        sources=(*(footing.sources if found.hidden_state else ()), *_conventions(run, found)),
         run=run,
     )
 
 
-def _conventions(run: TrainingRun, relation: Neighbouring) -> tuple[SourcedConstant, ...]:
-    setting = run.setting
-    replaced = relation is Neighbouring.REPLACE_ONE
-    whose = "a record is replaced" if replaced else "for a record replaced; half of it for one added"
-    return (
-        SourcedConstant("S_g", setting["S_g"], "convention", f"{REPLACE_ONE_FACTOR}·clip_norm: {whose}"),
-        SourcedConstant("sigma_squared", setting["sigma2"], "cor:logistic", "η/2·(noise_multiplier·clip_norm/b)²"),
-    )
+def _conventions(run: TrainingRun, found: Guarantee) -> tuple[SourcedConstant, ...]:
+    noise = "η/2·(noise_multiplier·clip_norm/b)²"
+    sensitivity = () if found.sensitivity is None else (found.sensitivity,)
+    return *sensitivity, SourcedConstant("sigma_squared", run.setting["sigma2"], "cor:logistic", noise)
 
 
 def _is_hidden(found: Statement) -> str:

@@ -32,10 +32,14 @@ class Release:
     """Numbers of steps after which the iterate is released, ascending."""
     length: int = 0
     """How many iterates are averaged."""
+    stride: int = 0
+    """Of checkpoints: the iterate after every so many steps is released."""
 
     def __str__(self) -> str:
         if self.kind is Kind.AVERAGE:
             return f"the average of the last {self.length} iterates is released"
+        if self.stride:
+            return f"the iterates after every {self.stride} steps and the last one are released"
         if self.kind is Kind.CHECKPOINTS:
             shown = ", ".join(map(str, self.checkpoints[:6])) + (", …" if len(self.checkpoints) > 6 else "")
             return f"the iterates after steps {shown} and the last one are released"
@@ -55,20 +59,38 @@ class Release:
             return tuple(range(1, steps + 1))
         if self.kind is Kind.AVERAGE:
             return tuple(range(max(1, steps - self.length + 1), steps + 1))
+        if self.stride:
+            return (*range(self.stride, steps, self.stride), steps)
         return (*(each for each in self.checkpoints if each < steps), steps)
 
 
 LAST, EVERY = Release(Kind.LAST), Release(Kind.EVERY)
 
 
-def checkpoints(*steps: int) -> Release:
-    """The iterates after these numbers of steps are released, and the last one.
+def checkpoints(*steps: int, every: object = None) -> Release:
+    """The iterates after these numbers of steps are released, or after `every` so many, and the last one.
 
     >>> checkpoints(100, 200).seen(250)
     (100, 200, 250)
+    >>> checkpoints(every=100) == checkpoints(100, 200)  # one is of runs of any length
+    False
+    >>> checkpoints(every=100).seen(250)
+    (100, 200, 250)
     """
+    if every is not None:
+        if steps:
+            raise ArgumentError("every", every, "steps are listed too", "give one of the two")
+        stride = admit_count("checkpoints", every)
+        return Release(Kind.CHECKPOINTS, stride=stride) if stride > 1 else EVERY
     found = sorted({admit_count("checkpoints", each) for each in steps})
     return Release(Kind.CHECKPOINTS, tuple(found)) if found else LAST
+
+
+def require_within(release: Release, steps: int) -> None:
+    """Refuse what would be released after training has ended."""
+    for each in release.checkpoints:
+        if each > steps:
+            raise ArgumentError("checkpoints", each, f"training ends after {steps} steps", "leave it out")
 
 
 def average(last: int) -> Release:

@@ -14,7 +14,7 @@ from ..statement import Statement
 from .counts import admit_count
 from .losses import DECLARED
 from .release import LAST, Release, admit_release
-from .schedule import Schedule
+from .schedule import Schedule, admit_batch_size
 from .update import Clipped, Footing, Unclipped, Update
 
 
@@ -59,6 +59,8 @@ class TrainingRun:
     """Which iterates may be seen."""
     projection: Fraction | None = None
     """The diameter of a convex set onto which every iterate is projected, after the noise."""
+    accumulated: int = 1
+    """How many batches are added up for one step; b is what they hold together."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.setting, Setting):
@@ -76,6 +78,7 @@ class TrainingRun:
             raise ArgumentError("records", self.records, "n says how many there are", "leave it out")
         if self.divisor is not None and isinstance(self.update, Unclipped):
             raise ArgumentError("divisor", self.divisor, "the paper's step is a mean over the batch", "leave it out")
+        object.__setattr__(self, "accumulated", admit_count("accumulate", self.accumulated))
         object.__setattr__(self, "released", admit_release(self.released))
         if self.projection is not None:
             object.__setattr__(self, "projection", admit_positive("projection", self.projection))
@@ -88,6 +91,12 @@ class TrainingRun:
         for name in ("n", "S_g"):
             if name not in self.setting:
                 raise ArgumentError(name, None, "a schedule is given without it", f"give {name}")
+        for size in self.sizes:
+            admit_batch_size("b", size, int(self.setting["n"]))
+        for each in schedule.stretches:
+            if each.steps < 1 or each.eta <= 0 or each.sigma2 <= 0:
+                problem = "without steps, or with no learning rate or noise above 0"
+                raise ArgumentError("schedule", each, problem, "leave it out, or give numbers > 0")
         for letter in ("eta", "sigma2", "K"):
             if letter in self.setting:
                 raise ArgumentError(letter, self.setting[letter], "the schedule says it", "leave it out")
@@ -101,12 +110,19 @@ class TrainingRun:
     @property
     def load(self) -> Fraction:
         """The largest batch divided by what its sum of gradients is divided by, and at least 1."""
-        sizes = [self.setting["b"]] if "b" in self.setting else []
+        if not isinstance(self.divisor, int) or not self.sizes:
+            return Fraction(1)
+        size = Fraction(max(self.sizes))
+        if self.only_rate:  # b/n is all that b and n say
+            size = size / self.setting["n"] * self.records if self.records is not None else Fraction(1)
+        return max(Fraction(1), size / self.divisor)
+
+    @property
+    def sizes(self) -> frozenset[int]:
+        """How large batches are, as far as that is said."""
         if self.schedule is not None:
-            sizes = [Fraction(each.b) for each in self.schedule.stretches]
-        if isinstance(self.divisor, int) and sizes:
-            return max(Fraction(1), max(sizes) / self.divisor)
-        return Fraction(1)
+            return frozenset(each.b for each in self.schedule.stretches)
+        return frozenset({int(self.setting["b"])} if "b" in self.setting else ())
 
     def footing(self) -> Footing:
         """What is known of the update; where steps differ, of that with the largest learning rate."""
@@ -117,13 +133,18 @@ class TrainingRun:
         """The setting; where steps differ, that of a step with the largest learning rate."""
         if self.schedule is None:
             return self.setting
-        step = max(self.schedule.stretches, key=lambda each: each.eta)
+        step = self.schedule.largest
         return self.setting.replace(b=step.b, eta=step.eta, sigma_squared=step.sigma2)
 
     @property
     def is_plain(self) -> bool:
         """Whether all steps are alike, only the last iterate is seen, and nothing is projected."""
-        return self.schedule is None and self.released == LAST and self.projection is None
+        return self.shows_the_last and self.projection is None
+
+    @property
+    def shows_the_last(self) -> bool:
+        """Whether all steps are alike, and only the last iterate is seen."""
+        return self.schedule is None and self.released == LAST
 
     def batches(self) -> int:
         """Steps in an epoch."""
@@ -220,9 +241,10 @@ def cover(run: TrainingRun, scheme: Scheme) -> Covered:
     A shorter batch whose sum is divided by the same number as the others' has the same sensitivity and noise, and no
     larger smoothness: it costs what a full one does. It is the last of its epoch, where a record costs most, and holds
     the record with less than an equal chance. So ⌈n/b⌉ full batches cost at least as much. A batch divided by its own
-    size has a noise of its own: only composition covers it. In the paper's letters, where the noise does not depend on
-    the size of a batch, nothing does.
+    size has a noise of its own: composition covers it, and what looks at every step (`scheduled`). In the paper's
+    letters, where the noise does not depend on the size of a batch, nothing does.
     """
+    _check_accumulated(run, scheme)
     if run.schedule is not None:
         if scheme.draws_afresh:
             _check_none_left(run, scheme)
@@ -262,6 +284,35 @@ def _in_units_of_the_divisor(run: TrainingRun, setting: Setting, words: list[str
     words.append(f"sums over batches of {size} are divided by {divisor}")
     noise = setting["sigma2"] * (size / divisor) ** 2
     return setting.replace(n=setting["n"] // size * divisor, b=divisor, sigma_squared=noise)
+
+
+def _check_accumulated(run: TrainingRun, scheme: Scheme) -> None:
+    """Refuse batches added up for one step that may hold a record twice: it would count twice in one sum."""
+    together = run.accumulated
+    if together == 1:
+        return
+    if scheme.draws_afresh:
+        raise ArgumentError(
+            "accumulate",
+            together,
+            f"under {scheme} every batch is a draw of its own, and two that are added up may hold one record twice",
+            "if they are parts of one draw, give batch_size = the number of records in all of them",
+        )
+    records = int(run.setting["n"])
+    for size in run.sizes:
+        part, left = size // together, records % (size // together)
+        if left and run.leftover in (None, Leftover.REPEATED) and scheme.goes_through_epochs:
+            raise not_said_what_is_left(run, part, left)
+        batches = batches_in(records, part, run.leftover)
+        if batches % together:
+            raise ArgumentError(
+                "accumulate",
+                together,
+                f"an epoch has {batches} batches of {part}, and what is left of them goes on into the next epoch: such "
+                "a step may use a record twice, which no statement covers",
+                "make a step of what is left, or drop it, when an epoch ends, and describe that by leftover and "
+                f"batch_size = {size}",
+            )
 
 
 def _check_unclipped(run: TrainingRun) -> None:

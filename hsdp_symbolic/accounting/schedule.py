@@ -6,10 +6,11 @@ cheap as a dozen steps. All numbers are exact.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
+from functools import cached_property
 from itertools import groupby
 from typing import TypeAlias
 
@@ -72,10 +73,10 @@ class Schedule:
     def is_constant(self) -> bool:
         return len(self.stretches) == 1
 
-    @property
-    def largest_step(self) -> Fraction:
-        """The largest learning rate."""
-        return max(each.eta for each in self.stretches)
+    @cached_property
+    def largest(self) -> Stretch:
+        """The first with the largest learning rate."""
+        return max(self.stretches, key=lambda each: each.eta)
 
     def first(self, steps: int) -> Schedule:
         """The first so many steps."""
@@ -136,6 +137,8 @@ def as_lists(planned: Mapping[str, object]) -> dict[str, Values]:
     found: dict[str, Values] = {}
     for name, value in planned.items():
         if not callable(value):
+            if isinstance(value, (Mapping, Set)):
+                raise ArgumentError(name, value, f"a {type(value).__name__} is no list of values in order", _HOW)
             assert isinstance(value, Iterable)
             value = list(value)
             if not value:
@@ -153,7 +156,10 @@ def length_of(planned: Mapping[str, Values], count: int | None, unit: Per) -> in
         if not callable(value):
             if count is not None and len(value) != count:
                 raise ArgumentError(
-                    name, len(value), f"as many entries, and there are {count} {unit}s", f"give one for every {unit}"
+                    name,
+                    len(value),
+                    f"so many entries are given, and there are {count} {unit}s",
+                    f"give one for every {unit}",
                 )
             count = len(value)
     if count is None:

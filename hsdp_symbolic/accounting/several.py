@@ -19,7 +19,7 @@ from ..evaluate.enclosure import Enclosure
 from ..setting import Setting
 from .applicable import Candidates, Considered, bounds_for
 from .bounds import Best, GaussianBound, RenyiBound
-from .conversion import Goal, admit_delta, admit_epsilon
+from .conversion import Goal, admit_delta, admit_epsilon, check_finite
 from .counts import admit_count
 from .effort import NORMAL
 from .guarantee import certified, nothing_holds, why_composition
@@ -54,7 +54,7 @@ class Total:
     bounds: tuple[str, ...]
     neighbouring: str
     assumed_by_you: tuple[str, ...] = ()
-    """What you vouch for in the updates of those parts for which a hidden-state bound is used."""
+    """What you vouch for: the updates of parts for which a hidden-state bound is used, and losses that S_g is from."""
     notes: tuple[str, ...] = ()
     """For each part, why composition is used; empty if it is not."""
 
@@ -80,7 +80,10 @@ def epsilon_of_all(
     >>> found.bounds, 0.2611 < found.epsilon < 2 * 0.2612
     (('shift:shuffle',), True)
     """
-    return _total(parts, Goal("epsilon", admit_delta(delta)), neighbouring, orders, refuse)
+    goal = Goal("epsilon", admit_delta(delta))
+    found = _total(parts, goal, neighbouring, orders, refuse)
+    check_finite(goal.given, found.epsilon)
+    return found
 
 
 def delta_of_all(
@@ -145,7 +148,11 @@ def _total(
         bounds=found.bounds,
         neighbouring=relation,
         assumed_by_you=tuple(
-            dict.fromkeys(word for hides, each in pairs if hides for word in each.covered.footing.assumed_by_you)
+            dict.fromkeys(
+                word
+                for label, (hides, each) in zip(found.bounds, pairs, strict=True)
+                for word in each.your_word((label,), hides)
+            )
         ),
         notes=tuple("" if hides else _why_composition(each) for hides, each in pairs),
     )

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from math import inf
 
+import numpy as np
+
+from ..arithmetic.doubles import double_above
 from ..errors import HsdpError
 from ..meaning import Asks
+from ..progress import Ticker
+from ..setting.arrays import Array
+from .columns import Columns
 from .losses import ScalarLoss
 from .run import TrainingRun
 from .timeline import Kind
-from .update import Footing, Unclipped, standing_statement
+from .update import Footing, Unclipped, checked_once, standing_statement
 
-MOST_FOOTINGS = 500
+MOST_FOOTINGS = 5000
 """Learning rates for which it is looked up what the update does, where that depends on them in no simple way."""
+
+LAST_ONES = "for this loss a constant is looked up for {} learning rates at most, those of the last steps"
 
 
 @dataclass(frozen=True)
@@ -25,83 +34,107 @@ class Constant:
     reason: str
     footing: Footing
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is 1 − ηλ for a smooth convex loss, λ being that of its regulariser."""
+        return Asks.CONVEX in self.footing.provides and self.value == _contraction(self.footing)
+
 
 @dataclass(frozen=True)
 class Constants:
-    """By learning rate and by how full a batch may be."""
+    """For every kind of step, by its place."""
 
-    found: dict[tuple[Fraction, Fraction], Constant]
+    factor: Array
+    """Never below the constant; infinite where none is known."""
+    reason: str
+    """Why there is none for some steps; empty if there is one for all."""
+    footing: Footing
+    """That of the largest step for which a constant is known, if there is one."""
 
     @classmethod
-    def of(cls, run: TrainingRun, kinds: Iterable[Kind]) -> Constants:
-        found: dict[tuple[Fraction, Fraction], Constant] = {}
-        by_load: dict[Fraction, dict[Fraction, Kind]] = {}
-        for kind in kinds:
-            by_load.setdefault(kind.load, {}).setdefault(kind.eta, kind)
-        for load, by_rate in by_load.items():
-            way = _threshold if isinstance(run.update, (Unclipped, ScalarLoss)) else _one_by_one
-            found |= {(eta, load): each for eta, each in way(run, load, by_rate).items()}
-        return cls(found)
-
-    def factor(self, kind: Kind) -> Fraction | None:
-        return self.found[kind.eta, kind.load].value
+    def of(cls, run: TrainingRun, columns: Columns) -> Constants:
+        kinds, reason, footings = columns.kinds, "", []
+        factor = np.full(len(kinds), inf)
+        by_load: dict[Fraction, list[int]] = {}
+        for place, kind in enumerate(kinds):
+            by_load.setdefault(kind.load, []).append(place)
+        plain = isinstance(run.update, (Unclipped, ScalarLoss))
+        for load, places in by_load.items():
+            found = _Constants(run, load, columns, np.array(places))
+            factor[places] = found.factors(plain)
+            reason = reason or found.reason
+            footings += found.footings
+        return cls(factor, reason, max(footings, key=lambda each: each[:2])[2])
 
     @property
     def known(self) -> bool:
         """Whether a constant is known for any step."""
-        return any(each.value is not None for each in self.found.values())
-
-    @property
-    def reason(self) -> str:
-        """Why there is none for some steps; empty if there is one for all."""
-        return next((each.reason for each in self.found.values() if each.value is None), "")
-
-    @property
-    def footing(self) -> Footing:
-        """That of the largest step for which a constant is known, if there is one."""
-        known = {eta: each for (eta, _), each in self.found.items() if each.value is not None}
-        return known[max(known)].footing if known else next(iter(self.found.values())).footing
+        return bool(np.any(np.isfinite(self.factor)))
 
 
-def _threshold(run: TrainingRun, load: Fraction, kinds: dict[Fraction, Kind]) -> dict[Fraction, Constant]:
-    """Smooth convex losses have one λ and β up to some learning rate, which is found by bisection.
+class _Constants:
+    """Those of kinds whose batches are as full."""
 
-    Beyond it another constant may be known, which depends on the rate: each is looked up by itself.
-    """
-    rates = sorted(kinds)
-    tried: dict[Fraction, Constant] = {}
+    def __init__(self, run: TrainingRun, load: Fraction, columns: Columns, places: Array) -> None:
+        self._run, self._load, self._columns, self._places = run, load, columns, places
+        self._tried: dict[Fraction, Constant] = {}
+        self.reason = ""
+        self.footings: list[tuple[bool, Fraction, Footing]] = []
+        """Whether a constant is known, for which learning rate, and on what footing."""
 
-    def at(rate: Fraction) -> Constant:
-        if rate not in tried:
-            tried[rate] = _constant(run, load, kinds[rate])
-        return tried[rate]
+    def at(self, place: int) -> Constant:
+        kind = self._columns.kinds[place]
+        if kind.eta not in self._tried:
+            found = _constant(self._run, self._load, kind)
+            self._tried[kind.eta] = found
+            self.footings.append((found.value is not None, kind.eta, found.footing))
+        return self._tried[kind.eta]
 
-    good, bad = -1, len(rates)
-    while bad - good > 1:
-        middle = len(rates) - 1 if bad == len(rates) and not tried else (good + bad) // 2
-        good, bad = (middle, bad) if _is_plain(at(rates[middle])) else (good, middle)
-    found = _one_by_one(run, load, {rate: kinds[rate] for rate in rates[good + 1 :]})
-    for rate in rates[: good + 1]:
-        settled = tried[rates[good]]
-        lam = settled.footing.setting.values().get("lam", Fraction(0))
-        found[rate] = Constant(1 - rate * lam, "", settled.footing)
-    return found
+    def factors(self, plain: bool) -> Array:
+        """Smooth convex losses have one λ and β up to some learning rate, which is found by bisection."""
+        found = np.full(len(self._places), inf)
+        rest = np.arange(len(self._places))
+        settled = self._longest() if plain else None
+        if settled is not None:
+            longest = self._columns.kinds[settled].eta
+            up_to = self._columns.eta[settled]
+            rates = self._columns.eta[self._places]
+            short = rates < up_to  # doubles nearest to numbers tell these apart, if they differ
+            for place in np.flatnonzero(rates == up_to).tolist():
+                short[place] = self._columns.kinds[self._places[place]].eta <= longest
+            lam = self.at(settled).footing.setting.values().get("lam", Fraction(0))
+            found[short] = self._columns.contraction(lam)[self._places[short]]
+            rest = np.flatnonzero(~short)
+        self._one_by_one(found, rest)
+        return found
 
+    def _longest(self) -> int | None:
+        """A kind with the largest learning rate at which the constant is 1 − ηλ, if there is one."""
+        order = self._places[np.argsort(self._columns.eta[self._places], kind="stable")].tolist()
+        if self.at(order[-1]).is_plain:
+            return int(order[-1])
+        good, bad = -1, len(order) - 1
+        while bad - good > 1:
+            middle = (good + bad) // 2
+            good, bad = (middle, bad) if self.at(order[middle]).is_plain else (good, middle)
+        return None if good < 0 else int(order[good])
 
-def _is_plain(constant: Constant) -> bool:
-    """Whether it is 1 − ηλ for a smooth convex loss, λ being that of its regulariser."""
-    return constant.value is not None and Asks.CONVEX in constant.footing.provides
-
-
-def _one_by_one(run: TrainingRun, load: Fraction, kinds: dict[Fraction, Kind]) -> dict[Fraction, Constant]:
-    found: dict[Fraction, Constant] = {}
-    for rate, kind in kinds.items():
-        if len(found) < MOST_FOOTINGS:
-            found[rate] = _constant(run, load, kind)
-        else:
-            reason = f"for this loss a constant is looked up for {MOST_FOOTINGS} learning rates at most"
-            found[rate] = Constant(None, reason, next(iter(found.values())).footing)
-    return found
+    def _one_by_one(self, into: Array, which: Array) -> None:
+        """Each by itself; of too many rates, those of the last steps, which hide what earlier ones did."""
+        ticker = Ticker()
+        with checked_once():
+            for place in reversed(which.tolist()):
+                here = int(self._places[place])
+                if len(self._tried) >= MOST_FOOTINGS and self._columns.kinds[here].eta not in self._tried:
+                    self.reason = self.reason or LAST_ONES.format(MOST_FOOTINGS)
+                    continue
+                ticker.say(f"Lipschitz constants of {len(self._tried)} learning rates")
+                constant = self.at(here)
+                if constant.value is None:
+                    self.reason = self.reason or constant.reason
+                else:
+                    into[place] = double_above(constant.value)
+        ticker.clear()
 
 
 def _constant(run: TrainingRun, load: Fraction, kind: Kind) -> Constant:
@@ -119,8 +152,10 @@ def _constant(run: TrainingRun, load: Fraction, kind: Kind) -> Constant:
     return Constant(None, reason or "nothing is known of the update", footing)
 
 
-def _contraction(footing: Footing) -> Fraction:
-    return 1 - footing.setting["eta"] * footing.setting["lam"]
+def _contraction(footing: Footing, rate: Fraction | None = None) -> Fraction:
+    """1 − ηλ, at the rate of the footing or another."""
+    setting = footing.setting.values()
+    return 1 - (setting["eta"] if rate is None else rate) * setting.get("lam", Fraction(0))
 
 
 def _nothing(footing: Footing) -> Fraction:

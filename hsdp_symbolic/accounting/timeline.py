@@ -6,8 +6,8 @@ an epoch; a batch holds the records of ranks `first` to `last` − 1.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
@@ -17,12 +17,13 @@ from ..errors import ArgumentError, TooManySteps
 from ..meaning import Scheme
 from ..setting import Setting
 from ..setting.arrays import Array
-from .run import ACTUAL, Leftover, TrainingRun, not_said_what_is_left
+from .run import ACTUAL, Leftover, TrainingRun, batches_in, not_said_what_is_left
 from .schedule import Schedule, Stretch
 
 LONGEST = 4 * 10**6
 """Steps that are looked at one by one."""
 MOST_RECORDS = 10**15
+_ONE = Fraction(1)
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Kind:
     @property
     def load(self) -> Fraction:
         """The largest such batch over what its sum is divided by, and at least 1."""
-        return max(Fraction(1), Fraction(self.b, self.divisor))
+        return Fraction(self.b, self.divisor) if self.b > self.divisor else _ONE
 
     def setting(self, run: TrainingRun) -> Setting:
         """One such step as an epoch by itself, in the letters of batches as large as the divisor."""
@@ -46,64 +47,25 @@ class Kind:
         return told.replace(n=self.divisor, b=self.divisor, K=1, eta=self.eta, sigma_squared=noise)
 
 
-@dataclass(frozen=True)
-class Block:
-    """So many batches of one epoch, alike and one after another, the first of which begins at rank `first`."""
-
-    epoch: int
-    count: int
-    kind: Kind
-    first: int
-    size: int
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Timeline:
-    """All steps of a run, in order."""
+    """All steps of a run, in order; each array has an entry for every step."""
 
     records: int
-    blocks: tuple[Block, ...]
+    kinds: tuple[Kind, ...]
+    """What steps do; some of these may be alike."""
+    kind: Array
+    """The number of its kind."""
+    epoch: Array
+    """The number of its epoch."""
+    first: Array
+    """The least rank in its batch."""
+    last: Array
+    """One more than the largest rank in its batch."""
 
-    @cached_property
-    def kinds(self) -> tuple[Kind, ...]:
-        return tuple(dict.fromkeys(each.kind for each in self.blocks))
-
-    @cached_property
+    @property
     def steps(self) -> int:
-        return sum(each.count for each in self.blocks)
-
-    @cached_property
-    def _counts(self) -> Array:
-        return np.array([each.count for each in self.blocks])
-
-    def _each(self, values: list[int]) -> Array:
-        return np.repeat(np.array(values, dtype=np.int64), self._counts)
-
-    @cached_property
-    def kind(self) -> Array:
-        """For every step the number of its kind."""
-        number = {kind: place for place, kind in enumerate(self.kinds)}
-        return self._each([number[each.kind] for each in self.blocks])
-
-    @cached_property
-    def epoch(self) -> Array:
-        """For every step the number of its epoch."""
-        return self._each([each.epoch for each in self.blocks])
-
-    @cached_property
-    def first(self) -> Array:
-        """For every step the least rank in its batch."""
-        begun = np.cumsum(self._counts) - self._counts
-        within = np.arange(self.steps) - np.repeat(begun, self._counts)
-        sizes = self._each([each.size for each in self.blocks])
-        found: Array = self._each([each.first for each in self.blocks]) + within * sizes
-        return found
-
-    @cached_property
-    def last(self) -> Array:
-        """For every step one more than the largest rank in its batch."""
-        found: Array = self.first + self._each([each.size for each in self.blocks])
-        return found
+        return len(self.kind)
 
     @cached_property
     def epochs(self) -> Array:
@@ -132,61 +94,98 @@ def timeline(run: TrainingRun, scheme: Scheme) -> Timeline:
         raise TooManySteps(schedule.steps, "steps of several kinds")
     if n > MOST_RECORDS:
         raise ArgumentError("n", n, f"more than {MOST_RECORDS} records", "composition is all there is")
-    blocks = _full(run, schedule, n) if scheme is Scheme.FULL_BATCH else _in_turn(run, schedule, n)
-    return Timeline(n, tuple(blocks))
+    if scheme is Scheme.FULL_BATCH:
+        return _full(run, schedule, n)
+    return _in_turn(run, schedule, n)
 
 
-def _full(run: TrainingRun, schedule: Schedule, n: int) -> Iterator[Block]:
+def epoch_lengths(run: TrainingRun, scheme: Scheme) -> list[int]:
+    """The number of steps in each epoch; the last may end with the run.
+
+    Where batches are drawn afresh, or are the whole data, an epoch is as many steps as would go through the records.
+    """
+    alike = scheme.goes_through_epochs or scheme is Scheme.FULL_BATCH
+    line = timeline(run if alike else replace(run, leftover=Leftover.DROPPED), scheme)
+    return [int(each) for each in np.diff(line.epochs, append=line.steps)]
+
+
+def _full(run: TrainingRun, schedule: Schedule, n: int) -> Timeline:
     """Every step uses all records, and is an epoch by itself."""
-    done = 0
     divisor = run.divisor if isinstance(run.divisor, int) else n
-    for each in schedule.stretches:
-        kind = Kind(each.eta, each.sigma2, n, divisor)
-        for _ in range(each.steps):
-            yield Block(done, 1, kind, 0, n)
-            done += 1
+    kinds = tuple(Kind(each.eta, each.sigma2, n, divisor) for each in schedule.stretches)
+    steps = np.arange(schedule.steps)
+    return Timeline(n, kinds, _stretch(schedule), steps, np.zeros_like(steps), np.full_like(steps, n))
 
 
-def _in_turn(run: TrainingRun, schedule: Schedule, n: int) -> Iterator[Block]:
+def _stretch(schedule: Schedule) -> Array:
+    """For every step the number of its stretch."""
+    found: Array = np.repeat(np.arange(len(schedule.stretches)), [each.steps for each in schedule.stretches])
+    return found
+
+
+def _in_turn(run: TrainingRun, schedule: Schedule, n: int) -> Timeline:
+    """Batches take the records in turn; what is too little for a batch is left, or is a shorter one."""
+    stretch, shorter = _stretch(schedule), run.leftover in (Leftover.PARTIAL, Leftover.BLANK)
+    kinds = [
+        Kind(each.eta, each.sigma2, each.b, run.divisor if isinstance(run.divisor, int) else each.b)
+        for each in schedule.stretches
+    ]
+    sizes = np.array([each.b for each in schedule.stretches], dtype=np.int64)
+    if np.all(sizes == sizes[0]):
+        size = int(sizes[0])
+        if n % size and schedule.steps >= n // size:
+            _is_over(run, n % size, size)  # or an error
+        epoch, place = np.divmod(np.arange(schedule.steps), batches_in(n, size, run.leftover))
+        first = place * size
+    else:
+        epoch, first = _places(run, sizes[stretch].tolist(), n)
+    last = np.minimum(first + sizes[stretch], n)
+    short = np.flatnonzero(last - first < sizes[stretch]) if shorter else np.zeros(0, dtype=np.int64)
+    shape = list(zip(stretch[short].tolist(), (last - first)[short].tolist(), strict=True))
+    short_of = {key: place for place, key in enumerate(dict.fromkeys(shape), len(kinds))}
+    for each, size in short_of:
+        kinds.append(_shorter(run, kinds[each], size))
+    kind = stretch.copy()
+    kind[short] = [short_of[key] for key in shape]
+    return Timeline(n, tuple(kinds), kind, epoch, first, last)
+
+
+def _places(run: TrainingRun, sizes: Sequence[int], n: int) -> tuple[Array, Array]:
+    """For every step its epoch and the least rank in its batch, where batches differ in size."""
+    epochs, ranks = [], []
     epoch = rank = 0
-    for each in schedule.stretches:
-        left, divisor = each.steps, run.divisor if isinstance(run.divisor, int) else each.b
-        full = Kind(each.eta, each.sigma2, each.b, divisor)
-        while left:
-            count = min(left, (n - rank) // each.b)
-            if count:
-                yield Block(epoch, count, full, rank, each.b)
-            elif run.leftover in (Leftover.PARTIAL, Leftover.BLANK):
-                count = 1
-                yield _shorter(run, full, Block(epoch, 1, full, rank, n - rank))
-            left, rank = left - count, min(n, rank + count * each.b)
-            if _is_over(run, n - rank, each.b):
-                epoch, rank = epoch + 1, 0
+    for size in sizes:
+        if rank and _is_over(run, n - rank, size):
+            epoch, rank = epoch + 1, 0
+        epochs.append(epoch)
+        ranks.append(rank)
+        rank = min(n, rank + size)
+        if _is_over(run, n - rank, size):
+            epoch, rank = epoch + 1, 0
+    return np.array(epochs), np.array(ranks)
 
 
-def _is_over(run: TrainingRun, remaining: int, size: int) -> bool:
+def _is_over(run: TrainingRun, left: int, size: int) -> bool:
     """Whether an epoch ends with so many records unused; an error where it was not said what becomes of them."""
-    if remaining >= size or (remaining and run.leftover in (Leftover.PARTIAL, Leftover.BLANK)):
+    if left >= size or (left and run.leftover in (Leftover.PARTIAL, Leftover.BLANK)):
         return False
-    if remaining and run.leftover is not Leftover.DROPPED:
-        raise not_said_what_is_left(run, size, remaining)
+    if left and run.leftover is not Leftover.DROPPED:
+        raise not_said_what_is_left(run, size, left)
     return True
 
 
-def _shorter(run: TrainingRun, full: Kind, block: Block) -> Block:
+def _shorter(run: TrainingRun, full: Kind, size: int) -> Kind:
     """The batch of the records left over; where all have one divisor, it is like the others.
 
     Blank records are no records: divided by its own size, a batch with them is as noisy as without.
     """
     if isinstance(run.divisor, int) or (run.leftover is Leftover.BLANK and run.divisor != ACTUAL):
-        return block
+        return full
     if run.divisor != ACTUAL:
         raise ArgumentError(
             "divisor",
             None,
-            f"the last batch of an epoch has {block.size} records, the others {full.b}",
+            f"the last batch of an epoch has {size} records, the others {full.b}",
             f"say what sums of gradients are divided by: {full.b} for all of them, or 'actual' for each its own size",
         )
-    noise = full.sigma2 * Fraction(full.b, block.size) ** 2
-    kind = Kind(full.eta, noise, block.size, block.size)
-    return Block(block.epoch, 1, kind, block.first, block.size)
+    return Kind(full.eta, full.sigma2 * Fraction(full.b, size) ** 2, size, size)

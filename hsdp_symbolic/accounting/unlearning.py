@@ -7,10 +7,10 @@ step takes that back: the two models together tell as much as the trained one di
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from math import inf, sqrt
 
 from ..errors import ArgumentError
 from ..evaluate.enclosure import Enclosure
@@ -19,15 +19,26 @@ from ..progress import Ticker
 from ..setting import Setting
 from ..setting.gate import admit_positive
 from .candidates import check_scheme
-from .conversion import admit_delta, admit_epsilon
+from .conversion import Goal, admit_delta, admit_epsilon
 from .counts import admit_count
+from .forgetting import THEOREM, TITLE, ShiftsOfForgetting
+from .release import LAST
 from .run import ACTUAL, Covered, TrainingRun, as_run, cover
-from .update import WHAT_HELPS, Unclipped, standing_statement
+from .sensitivity import longest_gradient
+from .update import WHAT_HELPS, Clipped, Unclipped, standing_statement
 
-ONCE = {Asks.CONTRACTION: "unlearn:zero_out", Asks.CONVEX: "unlearn:convex"}
+ONCE = {
+    Asks.CONTRACTION: "unlearn:zero_out",
+    Asks.CONVEX: "unlearn:convex",
+    Asks.LIPSCHITZ: "unlearn:expanding",
+}
 """What holds where an epoch uses a record at most once, by what is known of the update; the best first."""
 EVERY_STEP = "unlearn:every_step"
-"""What holds whenever a record is used, for updates that contract; it counts on the noise of training."""
+"""What holds whenever a record is used, for updates that contract."""
+ON_SECRET_NOISE = frozenset({EVERY_STEP, ONCE[Asks.LIPSCHITZ], THEOREM})
+"""What counts on the noise of training."""
+SECRET, KNOWN = "secret", "known"
+"""What the noise of training may be."""
 DIGITS = 7
 """Digits of a noise multiplier that is solved for."""
 MOST_STEPS = 10**12
@@ -56,6 +67,7 @@ class Unlearning:
     noise_multiplier: Fraction
     solved_for: str
     bound: str
+    title: str
     scheme: Scheme
     needs_training_noise: bool
     update: str
@@ -71,6 +83,8 @@ class _Problem:
     covered: Covered
     scheme: Scheme
     bounds: tuple[tuple[str, Setting], ...]
+    shifts: ShiftsOfForgetting | None
+    """None if the noise of training is known."""
     trained_with: Fraction
     """The square of the noise multiplier in training."""
     delta: Fraction
@@ -78,11 +92,17 @@ class _Problem:
     def epsilon(self, steps: int, noise_multiplier: Fraction | None) -> tuple[Enclosure, str]:
         """The least of the bounds after so many steps of this noise (None: that of training)."""
         ratio = Fraction(1) if noise_multiplier is None else noise_multiplier**2 / self.trained_with
-        found = [
-            (standing_statement(label).epsilon(at, self.delta, forgetting=steps, noise_ratio=ratio), label)
+        squares = {
+            label: standing_statement(label).enclose(at, forgetting=steps, noise_ratio=ratio).hi
             for label, at in self.bounds
-        ]
-        return min(found, key=lambda pair: pair[0].hi)
+        }
+        label = min(squares, key=lambda each: squares[each])
+        by_shifts = inf if self.shifts is None else self.shifts.square(steps, ratio)
+        if by_shifts < squares[label]:
+            exactly = Fraction(by_shifts)
+            return Goal("epsilon", self.delta).of_gaussian(Enclosure(exactly, exactly)), THEOREM
+        found = standing_statement(label)
+        return found.epsilon(dict(self.bounds)[label], self.delta, forgetting=steps, noise_ratio=ratio), label
 
 
 def unlearning(
@@ -94,18 +114,22 @@ def unlearning(
     epsilon: object = None,
     steps: object = None,
     noise_multiplier: object = None,
+    training_noise: object = SECRET,
 ) -> Unlearning:
     """How close forgetting a record is to never having had it: ε after `steps`, or what it takes to reach `epsilon`.
 
     With `epsilon` alone, the smallest number of further steps; with `steps` alone, the ε reached; with both, the
     smallest noise multiplier of these steps. `noise_multiplier` is that of the further steps, by default training's.
+    With `training_noise="known"` nothing counts on the noise of training: whoever compares may know it.
 
     >>> from hsdp_symbolic.accounting import logistic, training_run
     >>> run = training_run(n=1344, batch_size=64, epochs=15, learning_rate="0.5", weight_decay="0.01",
     ...                    noise_multiplier=8, max_grad_norm=1, loss=logistic(feature_norm=1))
     >>> found = unlearning(run, scheme="reshuffle", delta="1e-5", epsilon="0.1")
     >>> found.steps, found.epsilon <= 0.1, found.bound
-    (233, True, 'unlearn:zero_out')
+    (224, True, 'unlearn:expanding/by-shifts')
+    >>> unlearning(run, scheme="reshuffle", delta="1e-5", epsilon="0.1", training_noise="known").bound
+    'unlearn:zero_out'
     """
     probability = admit_delta(delta)
     if not 0 < probability < 1:
@@ -119,7 +143,9 @@ def unlearning(
         raise ArgumentError("epsilon", None, "neither it nor steps is given", "give the epsilon to reach, or steps")
     if target is not None and further is not None and louder is not None:
         raise ArgumentError("noise_multiplier", noise_multiplier, "nothing is left to solve for", "leave one out")
-    problem = _problem(run, check_scheme(scheme), probability)
+    if not isinstance(training_noise, str) or training_noise not in (SECRET, KNOWN):
+        raise ArgumentError("training_noise", training_noise, "it is secret or known", f"give {SECRET!r} or {KNOWN!r}")
+    problem = _problem(run, check_scheme(scheme), probability, secret=training_noise == SECRET)
     if target is None:
         assert further is not None
         return _answer(problem, further, louder, "epsilon")
@@ -128,7 +154,7 @@ def unlearning(
     return _answer(problem, further, _least_noise(problem, target, further), "noise_multiplier")
 
 
-def _problem(given: TrainingRun, scheme: Scheme, delta: Fraction) -> _Problem:
+def _problem(given: TrainingRun, scheme: Scheme, delta: Fraction, *, secret: bool) -> _Problem:
     """The bounds that hold for a run, or an error that says what is missing."""
     run = as_run(given)
     if isinstance(run.update, Unclipped):
@@ -137,6 +163,27 @@ def _problem(given: TrainingRun, scheme: Scheme, delta: Fraction) -> _Problem:
             run.setting,
             "without clipping, the mean over a batch is another one when a record is left out",
             "describe it by training_run(noise_multiplier=…, max_grad_norm=…, loss=…)",
+        )
+    if run.released != LAST:
+        raise ArgumentError(
+            "released",
+            run.released,
+            "what was seen during training is not forgotten by training on",
+            "leave it out if only the model after the further steps is seen; for what was seen, ask for an epsilon",
+        )
+    if run.schedule is not None:
+        raise ArgumentError(
+            "per",
+            None,
+            "no statement about forgetting is about steps that differ",
+            "describe training by one learning rate, noise and batch size",
+        )
+    if run.projection is not None:
+        raise ArgumentError(
+            "projection",
+            run.projection,
+            "no statement about forgetting is about iterates that are projected",
+            "leave it out if they are not",
         )
     if run.divisor == ACTUAL:
         raise ArgumentError(
@@ -151,10 +198,13 @@ def _problem(given: TrainingRun, scheme: Scheme, delta: Fraction) -> _Problem:
         raise ArgumentError("run", run.setting, covered.uncovered, "change that; no other statement covers forgetting")
     known = _known(covered, scheme)
     bounds = _bounds(covered, scheme, known)
+    shifts = _shifts(bounds[-1][1], scheme, known) if secret else None
+    if not secret:
+        bounds = _for_known_noise(bounds)
     setting = run.setting
     clip = setting["S_g"] / 2
     square = 2 * setting["sigma2"] * setting["b"] ** 2 / (setting["eta"] * clip**2)
-    return _Problem(covered, scheme, bounds, square, delta)
+    return _Problem(covered, scheme, bounds, shifts, square, delta)
 
 
 def _known(covered: Covered, scheme: Scheme) -> Asks:
@@ -165,21 +215,28 @@ def _known(covered: Covered, scheme: Scheme) -> Asks:
         found = Asks.CONTRACTION
     elif "beta" in setting and Asks.CONVEX in provides:
         found = Asks.CONVEX
+    elif "lipschitz" in setting and Asks.LIPSCHITZ in provides:
+        found = Asks.LIPSCHITZ
     else:
         why = footing.lacks or "updates are not known to bring runs together, nor to keep them as close as they are"
-        raise ArgumentError("loss", None, f"a record may stay in the model: {why}", footing.helps or WHAT_HELPS)
-    if scheme is Scheme.POISSON:
-        _check_large_batches(covered, found)
+        update = covered.run.update
+        if isinstance(update, Clipped) and update.optimizer:
+            problem = f"a record may stay in the model: {why}"
+            raise ArgumentError("optimizer", update.optimizer, problem, "take plain gradient steps ('sgd')")
+        told = None if isinstance(update, Clipped) else str(update)
+        raise ArgumentError("loss", told, f"a record may stay in the model: {why}", footing.helps or WHAT_HELPS)
+    if scheme.leaves_sizes_to_chance:
+        _check_large_batches(covered, found, scheme)
     return found
 
 
-def _check_large_batches(covered: Covered, known: Asks) -> None:
-    """Refuse Poisson batches that may be so large that the update is no longer known to contract."""
+def _check_large_batches(covered: Covered, known: Asks, scheme: Scheme) -> None:
+    """Refuse batches whose size is left to chance, and may be so large that the update is not known to contract."""
     setting, provides = covered.footing.setting, covered.footing.provides
     if Asks.SIZED_CONTRACTION not in provides:
         raise ArgumentError(
             "scheme",
-            "poisson",
+            scheme.value,
             "what is known of the update is known for batches of one size",
             "use batches of a fixed size",
         )
@@ -189,15 +246,15 @@ def _check_large_batches(covered: Covered, known: Asks) -> None:
         raise ArgumentError(
             "learning_rate",
             float(setting["eta"]),
-            "a Poisson batch may hold all records, and an update by them all is not known to contract",
+            "a batch may hold all records, and an update by them all is not known to contract",
             f"use a learning rate of at most {float(steepest):.3g}, or batches of a fixed size",
         )
 
 
 def _bounds(covered: Covered, scheme: Scheme, known: Asks) -> tuple[tuple[str, Setting], ...]:
-    """The statements that hold, each with its setting, in which S_g is the norm C that gradients are clipped to."""
+    """The statements that hold, each with its setting, in which S_g is how long a clipped gradient can be."""
     run, setting = covered.run, covered.setting
-    setting = setting.replace(S_g=setting["S_g"] / 2)
+    setting = setting.replace(S_g=longest_gradient(run).value)
     batches = int(setting["n"] // setting["b"])
     if run.steps is not None and scheme.goes_through_epochs:
         raise ArgumentError(
@@ -210,11 +267,29 @@ def _bounds(covered: Covered, scheme: Scheme, known: Asks) -> tuple[tuple[str, S
     length = int(setting["K"]) * per_epoch if run.steps is None else run.steps
     whenever = setting.replace(n=setting["b"], K=length)  # an epoch is a step, and any step may use the record
     found = [(EVERY_STEP, whenever)] if known is Asks.CONTRACTION else []
-    if scheme.goes_through_epochs:
-        found.append((ONCE[known], setting))
-    elif known is not Asks.CONTRACTION:  # with contraction, counting on the noise of training is never worse
-        found.append((ONCE[known], whenever))
-    return tuple(found)
+    return (*found, (ONCE[known], setting if scheme.goes_through_epochs else whenever))
+
+
+def _for_known_noise(bounds: tuple[tuple[str, Setting], ...]) -> tuple[tuple[str, Setting], ...]:
+    """Those that do not count on the noise of training, or an error."""
+    found = tuple((label, at) for label, at in bounds if label not in ON_SECRET_NOISE)
+    if not found:
+        raise ArgumentError(
+            "training_noise",
+            KNOWN,
+            "what an update that expands leaves behind is hidden in training, or never",
+            "keep it secret",
+        )
+    return found
+
+
+def _shifts(setting: Setting, scheme: Scheme, known: Asks) -> ShiftsOfForgetting:
+    """The same run, as shifts see it."""
+    batches = int(setting["n"] // setting["b"]) if scheme.goes_through_epochs else 1
+    constants = {Asks.CONTRACTION: lambda: 1 - setting["eta"] * setting["lam"], Asks.CONVEX: lambda: Fraction(1)}
+    factor = constants.get(known, lambda: setting["lipschitz"])()
+    in_order = scheme in (Scheme.FIXED, Scheme.SHUFFLE)
+    return ShiftsOfForgetting(setting, factor, batches, int(setting["K"]), in_order)
 
 
 def _answer(problem: _Problem, steps: int, noise: Fraction | None, solved_for: str) -> Unlearning:
@@ -226,9 +301,9 @@ def _answer(problem: _Problem, steps: int, noise: Fraction | None, solved_for: s
         words.append("an epoch of training uses a record at most once, and is finished before the next begins")
     if scheme not in (Scheme.FIXED, Scheme.FULL_BATCH):
         words.append("a random order costs no more than the worst fixed one (profiles are quasi-convex)")
-    if label == EVERY_STEP:
+    if label in ON_SECRET_NOISE:
         words.append("the noise of training is secret, and stays so")
-    own = _rounded_up(math.sqrt(problem.trained_with)) if noise is None else noise
+    own = _rounded_up(sqrt(problem.trained_with)) if noise is None else noise
     return Unlearning(
         epsilon=value.upper(),
         delta=float(problem.delta),
@@ -236,12 +311,13 @@ def _answer(problem: _Problem, steps: int, noise: Fraction | None, solved_for: s
         noise_multiplier=own,
         solved_for=solved_for,
         bound=label,
+        title=TITLE if label == THEOREM else standing_statement(label).title,
         scheme=scheme,
-        needs_training_noise=label == EVERY_STEP,
+        needs_training_noise=label in ON_SECRET_NOISE,
         update=covered.footing.why,
         assumptions=(*WHAT_IT_MEANS, *words, *covered.words),
         assumed_by_you=covered.footing.assumed_by_you,
-        setting=dict(problem.bounds)[label],
+        setting=problem.bounds[-1][1] if label == THEOREM else dict(problem.bounds)[label],
     )
 
 

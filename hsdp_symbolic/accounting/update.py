@@ -1,8 +1,8 @@
-"""What the update of a run does: how its gradients are bounded, and why it brings two runs closer together.
+"""What the update of a run does: how its gradients are bounded, and how far it may pull two runs apart or together.
 
-Hidden-state bounds need an update that contracts, and clipping can take that away: a record whose gradient is always
-clipped pulls with constant force, whatever its loss was. So a run says which update it makes. What is proved for it is
-its `Footing`; a bound that asks for more is not used.
+Hidden-state bounds need a Lipschitz constant of the update, and clipping can take away that the loss had one below 1: a
+record whose gradient is always clipped pulls with constant force, whatever its loss was. So a run says which update it
+makes. What is proved for it is its `Footing`; a bound that asks for more is not used.
 
 >>> from hsdp_symbolic.accounting import logistic, training_run
 >>> run = training_run(noise_multiplier=8, max_grad_norm=1, n=1344, batch_size=64, epochs=15, learning_rate="0.5",
@@ -13,6 +13,9 @@ its `Footing`; a bound that asks for more is not used.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
@@ -34,7 +37,9 @@ ONLY_LIPSCHITZ = frozenset({Asks.NOTHING, Asks.LIPSCHITZ})
 ONLY_COMPOSITION = frozenset({Asks.NOTHING})
 
 CLIPPED_ONE_BY_ONE = "gradients are clipped one record at a time"
-PLAIN_STEPS = "the optimiser takes plain gradient steps of one learning rate: no momentum, no Adam"
+PLAIN_STEPS = (
+    "the optimiser takes plain gradient steps, with one learning rate for all parameters: no momentum, no Adam"
+)
 WHAT_HELPS = (
     "say which loss is clipped, if it is logistic, huber, smoothed_hinge, squared, scalar (any φ(x·θ) with φ convex "
     "and smooth), softmax, convex (any convex smooth loss) or smooth, and give weight_decay for a regulariser added "
@@ -109,6 +114,8 @@ class Clipped:
     """λ and β as they were given: they are about the loss before clipping."""
     because: str = ""
     """Why hidden-state bounds are out of the question whatever the loss is, if they are."""
+    optimizer: str = ""
+    """The optimiser, if that is why."""
 
     def footing(self, setting: Setting, load: Fraction = Fraction(1)) -> Footing:
         if self.because:
@@ -164,6 +171,24 @@ def vouched(*, lipschitz: object) -> VouchedLipschitz:
     return VouchedLipschitz(admit_positive("lipschitz", lipschitz))
 
 
+_checked: ContextVar[dict[str, Statement] | None] = ContextVar("_checked", default=None)
+
+
+@contextmanager
+def checked_once() -> Iterator[None]:
+    """Within it, whether a proof stands is looked at when its statement is first asked for, and not again."""
+    token = _checked.set({})
+    try:
+        yield
+    finally:
+        _checked.reset(token)
+
+
 def standing_statement(label: str) -> Statement:
     """A statement whose proof stands."""
-    return require_standing(registered(label))
+    checked = _checked.get()
+    if checked is None:
+        return require_standing(registered(label))
+    if label not in checked:
+        checked[label] = require_standing(registered(label))
+    return checked[label]

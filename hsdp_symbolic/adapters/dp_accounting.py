@@ -35,6 +35,7 @@ from ..setting.gate import to_fraction
 RELATIONS = {
     NeighboringRelation.REPLACE_ONE: Neighbouring.REPLACE_ONE,
     NeighboringRelation.ADD_OR_REMOVE_ONE: Neighbouring.ADD_REMOVE,
+    NeighboringRelation.REPLACE_SPECIAL: Neighbouring.ZERO_OUT,
 }
 """dp-accounting's relations and ours."""
 
@@ -88,7 +89,7 @@ class HiddenStateDpEvent(dp_event.DpEvent):
         if self.leftover is not None:
             object.__setattr__(self, "leftover", admit_leftover(self.leftover))
         run = self.run()
-        relation = self.scheme.neighbours[-1]  # there may be two; the run is looked at alike
+        relation = self.scheme.neighbours[-1]  # there may be several; the run is looked at alike
         bounds_for(run, self.scheme.value, relation, lambda _: "only the facts of the run are looked at")
         if self.scheme is Scheme.FULL_BATCH and run.setting["b"] != run.setting["n"]:
             raise ArgumentError(
@@ -105,7 +106,8 @@ class HiddenStatePrivacyAccountant(PrivacyAccountant):
     """Composes `HiddenStateDpEvent`s; certified, never below the bound used.
 
     Neighbouring datasets differ in one record, replaced; or, if all runs draw their batches by Poisson sampling or as
-    balls in bins, in one record added or removed (`NeighboringRelation.ADD_OR_REMOVE_ONE`).
+    balls in bins, in one record added or removed (`NeighboringRelation.ADD_OR_REMOVE_ONE`). `REPLACE_SPECIAL` is for
+    one record whose gradient is left out.
     """
 
     def __init__(self, neighboring_relation: NeighboringRelation = NeighboringRelation.REPLACE_ONE) -> None:
@@ -113,8 +115,8 @@ class HiddenStatePrivacyAccountant(PrivacyAccountant):
             raise ArgumentError(
                 "neighboring_relation",
                 neighboring_relation,
-                "hidden-state bounds are for datasets that differ in one record, replaced, or added or removed",
-                "use NeighboringRelation.REPLACE_ONE or, for Poisson sampling, ADD_OR_REMOVE_ONE",
+                "hidden-state bounds are for datasets that differ in one record",
+                "use NeighboringRelation.REPLACE_ONE, REPLACE_SPECIAL or, for Poisson sampling, ADD_OR_REMOVE_ONE",
             )
         super().__init__(neighboring_relation)
         self._counts: dict[HiddenStateDpEvent, int] = {}
@@ -168,6 +170,8 @@ class HiddenStatePrivacyAccountant(PrivacyAccountant):
             return math.inf
         if not self._counts:
             return 0.0
+        if not probability:
+            return math.inf  # as the library's own accountants say it
         return epsilon_of_all(self._parts(), delta=probability, neighbouring=self._relation).epsilon
 
     def get_delta(self, target_epsilon: float) -> float:

@@ -56,7 +56,7 @@ def check_module(module: Any, optimizer: Any, loss: ScalarLoss | SoftmaxLoss) ->
         scores = "one score" if wanted == 1 else f"{wanted} scores"
         remedy = "declare the loss the model is trained with: softmax(classes=…) has one score for every class"
         raise ArgumentError("loss", loss_words(loss), f"it has {scores}, and the model is {seen}", remedy)
-    if isinstance(loss, ScalarLoss) and loss.bias != (layer.bias is not None):
+    if loss.bias != (layer.bias is not None):
         problem = f"it says bias={loss.bias}, and the model is {seen}"
         raise ArgumentError("loss", loss_words(loss), problem, "make the two agree")
     random = [type(each).__name__ for each in root.modules() if isinstance(each, nn.modules.dropout._DropoutNd)]
@@ -70,7 +70,7 @@ def check_module(module: Any, optimizer: Any, loss: ScalarLoss | SoftmaxLoss) ->
 def loss_words(loss: ScalarLoss | SoftmaxLoss) -> str:
     """A declared loss, as the user would write it."""
     if isinstance(loss, SoftmaxLoss):
-        return f"softmax(classes={loss.classes}, feature_norm={loss.feature_norm})"
+        return f"softmax(classes={loss.classes}, feature_norm={loss.feature_norm}, bias={loss.bias})"
     curved = f"curvature={loss.curvature}, " if loss.name == "scalar" else ""
     return f"{loss.name}({curved}feature_norm={loss.feature_norm}, bias={loss.bias})"
 

@@ -6,9 +6,10 @@ an error, raised before the weights change.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import islice, repeat
 from typing import Any
 
 import torch
@@ -213,16 +214,26 @@ class OptimizerObserver:
         """Whether every step had the same learning rate for all groups of parameters."""
         return all(len({dict(group).get("lr") for group in step.settings}) == 1 for step, _ in self.runs)
 
-    def by_step(self) -> Iterator[tuple[Any, Any]]:
-        """Learning rate and noise multiplier of every step, where each has one learning rate."""
+    def rates(self) -> Iterator[Any]:
+        """The learning rate of every step, where each has one."""
         for step, count in self.runs:
-            for _ in range(count):
-                yield dict(step.settings[0])["lr"], step.noise_multiplier
+            yield from repeat(dict(step.settings[0])["lr"], count)
+
+    def noises(self) -> Iterator[Fraction]:
+        """The noise of every step, as a multiple of the norm gradients were clipped to."""
+        for step, count in self.runs:
+            yield from repeat(_noise_per_clip(step, self.clipping), count)
+
+    def least_noise_of(self, lengths: Iterable[int]) -> Iterator[Fraction]:
+        """The smallest noise of so many steps, then of so many of the next, and so on."""
+        noises = self.noises()
+        for length in lengths:
+            yield min(islice(noises, length))
 
     @property
     def least_noise(self) -> Fraction:
-        """The smallest noise of any step, as a multiple of the norm gradients were clipped to."""
-        return min(_noise_per_clip(step, self.clipping) for step, _ in self.runs)
+        """The smallest noise of any step."""
+        return min(self.noises())
 
 
 def records_of(optimizer: Any) -> list[int]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from ..accounting.losses import ScalarLoss, SoftmaxLoss, never_bites
+from ..accounting.losses import ScalarLoss, SoftmaxLoss
 from ..accounting.update import Update
 from ..meaning import Scheme
 from ..setting.gate import to_fraction
@@ -141,23 +141,23 @@ def _reasons(loader: LoaderObserver, optimizer: OptimizerObserver, loss: Update 
     """Why hidden-state bounds do not cover the run; composition does in all these cases."""
     if not len(optimizer):
         return
-    yield from _about_updates(optimizer, may_change=loader.order is not Order.POISSON)
+    yield from _about_updates(optimizer)
     if loader.order is not Order.POISSON:  # which draws every batch afresh: a pass is nothing to it
         yield from _about_passes(loader)
     if optimizer.uneven_samples:
         yield "gradients of other records were computed than steps have used"
     (norm, *others) = optimizer.values("max_grad_norm")
     if isinstance(loss, SoftmaxLoss) and loss.classes > 2 and not others and optimizer.clipping == "flat":
-        clip, L = to_fraction("max_grad_norm", norm), loss.feature_norm
-        if never_bites(clip, L) and not never_bites(max(clip - CLIP_OFFSET, clip / 2), L):
+        clip = to_fraction("max_grad_norm", norm)
+        if loss.never_bites(clip) and not loss.never_bites(max(clip - CLIP_OFFSET, clip / 2)):
             yield (
                 f"gradients are clipped to {norm}, which is just enough never to clip one of softmax regression, but "
                 f"Opacus begins to clip {float(CLIP_OFFSET)} earlier; use max_grad_norm >= {float(clip) + 1e-5:.6g}"
             )
 
 
-def _about_updates(optimizer: OptimizerObserver, *, may_change: bool) -> Iterator[str]:
-    """What of the updates themselves rules out hidden-state bounds; learning rate and noise may change in some runs."""
+def _about_updates(optimizer: OptimizerObserver) -> Iterator[str]:
+    """What of the updates themselves rules out hidden-state bounds; learning rate and noise may change."""
     if not optimizer.is_sgd:
         yield f"{_PLAIN_STEPS}, and the optimiser is {optimizer.optimiser_type.__name__}"
         return
@@ -167,17 +167,15 @@ def _about_updates(optimizer: OptimizerObserver, *, may_change: bool) -> Iterato
             yield f"{_PLAIN_STEPS}, and {name} is {_few(values)}; use {name}={plain}"
     for name, says in (("lr", "learning rate"), ("weight_decay", "weight decay")):
         values = optimizer.group_values(name)
-        if len(values) > 1 and not (name == "lr" and may_change and optimizer.one_learning_rate_a_step):
+        if len(values) > 1 and not (name == "lr" and optimizer.one_learning_rate_a_step):
             yield f"{_ONE_KIND}, and the {says} is not the same throughout: {_few(values)}"
+    if 0 in optimizer.group_values("lr"):
+        yield "some steps have a learning rate of 0: they add no noise; let the schedule end above it (eta_min)"
     if optimizer.clipping != "flat":
         yield "gradients are clipped layer by layer, and not as one vector; use clipping='flat'"
-    for name, says in (
-        ("noise_multiplier", "noise multiplier"),
-        ("max_grad_norm", "clip norm"),
-        ("divisor", "divisor"),
-    ):
+    for name, says in (("max_grad_norm", "clip norm"), ("divisor", "divisor")):
         values = optimizer.values(name)
-        if len(values) > 1 and not (name == "noise_multiplier" and may_change):
+        if len(values) > 1:
             yield f"{_ONE_KIND}, and the {says} changes: {_few(values)}"
 
 

@@ -126,15 +126,27 @@ class HiddenStateEngine(PrivacyEngine):
         loader, optimizer = self._seen()
         return observe(self._model, loader, optimizer, self._layer, widened(self._loss, self._layer), self._declared)
 
-    def guarantee(self, delta: Any, *, orders: Iterable[Any] | None = None, effort: str = "normal") -> Guarantee:
-        """As `get_epsilon`, with the bound used, why it holds, what is assumed by you, and what else was considered."""
+    def guarantee(
+        self,
+        delta: Any,
+        *,
+        orders: Iterable[Any] | None = None,
+        effort: str = "normal",
+        neighbouring: str | None = None,
+    ) -> Guarantee:
+        """As `get_epsilon`, with the bound used, why it holds, what is assumed by you, and what else was considered.
+
+        `neighbouring` says which datasets are compared, as for `hsdp_symbolic.accounting.epsilon`.
+        """
         if self._error is not None:
             raise self._error
         _, optimizer = self._seen()
         if not len(optimizer):
             raise ArgumentError("steps", 0, "no step was made yet", "train first")
         seen = self.observed()
-        found = epsilon(self._run(seen), delta=delta, scheme=seen.scheme, orders=orders, effort=effort)
+        found = epsilon(
+            self._run(seen), delta=delta, scheme=seen.scheme, neighbouring=neighbouring, orders=orders, effort=effort
+        )
         told = ALWAYS_ASSUMED if seen.scheme is not Scheme.SHUFFLE else (*ALWAYS_ASSUMED, PERMUTED_ONCE)
         if not optimizer.optimiser_type.__module__.startswith("torch.optim"):
             told = (*told, f"{seen.optimiser[0]} uses the noisy gradients, and nothing else of the data")
@@ -150,14 +162,13 @@ class HiddenStateEngine(PrivacyEngine):
         loader, optimizer = self._seen()
         least = optimizer.least_noise
         if seen.scheme is Scheme.POISSON:
-            drawn = {"noise_multiplier": least, "sample_rate": loader.true_rate, "steps": seen.steps}
-            if seen.reasons:
-                return replace(training_run(**drawn), update=Clipped(because="; ".join(seen.reasons)))
-            run = training_run(**drawn, **self._update(seen))
-            return replace(run, records=seen.n, divisor=seen.divisors[0])
+            return self._poisson(seen, loader, optimizer)
         size = seen.n if seen.scheme is Scheme.FULL_BATCH else step_size(loader)
         facts: dict[str, Any] = {"noise_multiplier": least, "n": seen.n, "batch_size": size, "epochs": seen.passes}
         if seen.reasons:  # composition: a record is used at most once in a pass, whatever the batches
+            by_pass = list(optimizer.least_noise_of(len(found.steps) for found in loader.trained))
+            if len(set(by_pass)) > 1:
+                facts |= {"noise_multiplier": by_pass, "per": "epoch"}
             run = training_run(**facts, leftover=Leftover.DROPPED if seen.n % size else None)
             return replace(run, update=Clipped(because="; ".join(seen.reasons)))
         if seen.n % size:
@@ -165,11 +176,23 @@ class HiddenStateEngine(PrivacyEngine):
             facts["leftover"] = Leftover.PARTIAL if used == seen.n else Leftover.DROPPED
         told = self._update(seen)
         if len(seen.learning_rates) > 1 or len(seen.noise_multipliers) > 1:
-            rates, noises = zip(*optimizer.by_step(), strict=True)
             del facts["epochs"]
-            facts |= {"noise_multiplier": list(noises), "per": "step"}
-            told["learning_rate"] = list(rates)
+            facts |= {"noise_multiplier": list(optimizer.noises()), "per": "step"}
+            told["learning_rate"] = list(optimizer.rates())
         return training_run(**facts, **told, divisor=seen.divisors[0])
+
+    def _poisson(self, seen: Observed, loader: LoaderObserver, optimizer: OptimizerObserver) -> TrainingRun:
+        """Composition asks for the noise of every step and nothing else; the rest is what hidden state asks for."""
+        facts: dict[str, Any] = {"noise_multiplier": optimizer.least_noise, "sample_rate": loader.true_rate}
+        facts["steps"] = seen.steps
+        if len(set(optimizer.noises())) > 1:
+            facts |= {"noise_multiplier": list(optimizer.noises()), "per": "step"}
+        if seen.reasons:
+            return replace(training_run(**facts), update=Clipped(because="; ".join(seen.reasons)))
+        told = self._update(seen)
+        if len(seen.learning_rates) > 1:
+            facts["per"], told["learning_rate"] = "step", list(optimizer.rates())
+        return replace(training_run(**facts, **told), records=seen.n, divisor=seen.divisors[0])
 
     def _update(self, seen: Observed) -> dict[str, Any]:
         """What every step did, if all did the same."""

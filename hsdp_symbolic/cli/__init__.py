@@ -74,11 +74,17 @@ COMMANDS = {
 """Each command: the module here that says what it takes and runs it, and one line of help."""
 
 
+HINTS = {"--momentum": "pass --optimizer momentum: only composition covers it"}
+"""What to pass instead of an option that people look for."""
+
+
 class _Parser(argparse.ArgumentParser):
     """argparse, with errors in one line."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: error: {message} (try {self.prog} --help)\n")
+        words = {word.partition("=")[0] for word in message.split()}
+        hint = next((hint for option, hint in HINTS.items() if option in words), f"try {self.prog} --help")
+        self.exit(2, f"{self.prog}: error: {message} ({hint})\n")
 
 
 class _Command(_Parser):

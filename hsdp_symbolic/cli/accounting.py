@@ -23,7 +23,7 @@ LISTED = ("learning_rate", "noise_multiplier", "batch_size", "eta", "sigma", "b"
 """With --per, these may be lists."""
 LIBRARY = {
     "noise_multiplier": "standard deviation of the noise on a sum of gradients, over the clip norm (a list with --per)",
-    "max_grad_norm": "norm each record's gradient is clipped to; S_g is twice that",
+    "max_grad_norm": "norm C each record's gradient is clipped to; S_g is 2C, or less if --loss has shorter gradients",
     "clip_norm": "another name for --max-grad-norm",
     "sample_rate": "probability with which a record is in a batch (b/n)",
     "batch_size": "size of a mini-batch (a list with --per)",
@@ -38,27 +38,38 @@ LIBRARY = {
     "convex or smooth",
     "feature_norm": "for any --loss on features: largest norm of a record's features, before a 1 is appended",
     "curvature": "for --loss scalar, which is phi(x*theta): Lipschitz constant of phi'",
+    "slope": "for --loss scalar or huber: largest |phi'|, if it is known: gradients are no longer than it "
+    "times the features",
     "classes": "for --loss softmax: number of classes",
     "width": "for --loss smoothed_hinge: over how much of the score its kink is rounded off (default 1)",
     "smoothness": "for --loss convex or smooth: Lipschitz constant of a record's gradient, before clipping",
     "optimizer": "sgd (default) for plain gradient steps; for any other, only composition holds",
     "vouched_lipschitz": "instead of --loss: a Lipschitz constant of the clipped update, on your own word",
 }
-LOSS_FACTS = ("feature_norm", "curvature", "width", "smoothness", "classes")
+LOSS_FACTS = ("feature_norm", "curvature", "slope", "width", "smoothness", "classes")
 COMMON = ("n", "lam", "beta")
 """Letters that may be given with either way of describing a run."""
 SHOWN = ("released", "checkpoints", "average", "projection")
 OPTIONS = ("scheme", "delta", "epsilon", "orders", "neighbouring", "effort", "leftover", "bias", "per", *SHOWN)
+EVERY_FEW = "every:"
+"""Before a number of steps, for --checkpoints."""
 _INTEGER = re.compile(r"[+-]?\d{1,40}", re.ASCII)
 SCHEMES_IN_WORDS = "fixed, shuffle, reshuffle, without_replacement, full_batch, poisson or balls_in_bins"
 NEIGHBOURING_IN_WORDS = (
-    "how neighbouring datasets differ: replace_one (a record replaced; default) or add_remove (added or removed; "
-    "default for poisson and balls_in_bins)"
+    "how neighbouring datasets differ: replace_one (a record replaced; default), add_remove (added or removed; default "
+    "for poisson and balls_in_bins), label_only (another label) or zero_out (a record's gradient left out)"
 )
 LEFTOVER_IN_WORDS = (
-    "what becomes of the records that fill no batch, if b does not divide n: dropped, partial (a shorter batch), blank "
-    "(a batch filled up with records without gradient) or repeated (with other records: no bound covers that)"
+    "what becomes of the records that fill no batch, if b does not divide n: dropped (drop_last), partial (a shorter "
+    "batch), blank (a batch filled up with records without gradient) or repeated (with other records: no bound covers "
+    "that)"
 )
+HOW = {
+    "neighbouring": ("R", NEIGHBOURING_IN_WORDS),
+    "orders": ("A,A,…", "use only these Rényi orders (default: search for the best)"),
+    "effort": ("E", "for bounds that take long: quick (skip them), normal (default; seconds) or thorough (minutes)"),
+}
+"""How a run is accounted for."""
 EXAMPLE_RUN = "--n 50 --b 2 --K 40 --eta 0.02 --lam 1 --beta 4 --sigma 2 --S_g 4"
 EXAMPLE_CLIPPED = (
     "--n 1344 --batch-size 64 --epochs 15 --learning-rate 0.5 --weight-decay 0.01 --noise-multiplier 8 "
@@ -107,14 +118,20 @@ def register(command: Command) -> None:
         "noise_scale, a factor on all noises of the run",
     )
     compare = add_options(command, "compare", _compare, "delta")
-    compare.epilog = f"example: hsdp compare --scheme fixed {EXAMPLE_RUN} --delta 1e-5"
+    compare.epilog = (
+        f"examples: hsdp compare --scheme fixed {EXAMPLE_RUN} --delta 1e-5; "
+        f"hsdp compare --scheme shuffle {EXAMPLE_PLANNED} --delta 1e-5"
+    )
     compare.add_argument(
         "--at", metavar="K,K,…", help="numbers of epochs to compare at (default: about a dozen up to K)"
     )
     compare.add_argument("--plot", metavar="FILE", help="also draw the curves into FILE (.pdf, .png or .svg)")
 
 
-def add_options(command: Command, name: str, run: Any, *wanted: str) -> argparse.ArgumentParser:
+def add_options(
+    command: Command, name: str, run: Any, *wanted: str, leave_out: tuple[str, ...] = ()
+) -> argparse.ArgumentParser:
+    """A command about a run, with the options that describe it; those named in `leave_out` mean nothing to it."""
     sub = command(name, run)
     meanings = {
         "delta": "probability with which epsilon may be exceeded, e.g. 1e-5",
@@ -123,21 +140,17 @@ def add_options(command: Command, name: str, run: Any, *wanted: str) -> argparse
     for option in wanted:
         sub.add_argument(f"--{option}", metavar="X", help=meanings[option])
     sub.add_argument("--scheme", metavar="S", help=f"how batches are made: {SCHEMES_IN_WORDS}")
-    sub.add_argument("--neighbouring", metavar="R", help=NEIGHBOURING_IN_WORDS)
-    sub.add_argument("--orders", metavar="A,A,…", help="use only these Rényi orders (default: search for the best)")
-    sub.add_argument(
-        "--effort",
-        metavar="E",
-        help="for bounds that take long: quick (skip them), normal (default; seconds) or thorough (minutes)",
-    )
+    for option, (metavar, meaning) in HOW.items():
+        if option not in leave_out:
+            sub.add_argument(f"--{option}", metavar=metavar, help=meaning)
     sub.add_argument(
         "--leftover",
         metavar="W",
         help=LEFTOVER_IN_WORDS,
     )
-    sub.add_argument("--per", metavar="U", help="what entries of a list are for: epoch or step")
+    sub.add_argument("--per", metavar="U", help="what entries of a list such as 0.5,0.25,0.1 are for: epoch or step")
     shown = sub.add_argument_group("which iterates may be seen (default: the last one only)")
-    shown.add_argument("--checkpoints", metavar="T,T,…", help="those after so many steps too")
+    shown.add_argument("--checkpoints", metavar="T,T,…", help="those after so many steps too; every:T for all T steps")
     shown.add_argument("--average", metavar="M", help="the average of the last M, and nothing else")
     shown.add_argument("--released", metavar="R", help="last (default) or every")
     shown.add_argument(
@@ -175,7 +188,7 @@ def options_given(arguments: argparse.Namespace) -> dict[str, Any]:
         if value is not None:
             is_count = name in WHOLE_OPTIONS and _INTEGER.fullmatch(value)
             found[name] = int(value) if is_count else value
-    for name in ("orders", *(LISTED if "per" in found else ())):
+    for name in ("orders", *LISTED):
         if isinstance(found.get(name), str) and (name == "orders" or "," in found[name]):
             found[name] = [_entry(name, part.strip()) for part in found[name].split(",")]
     return found
@@ -195,11 +208,19 @@ def _shown(given: dict[str, Any]) -> dict[str, Any]:
         raise ArgumentError(named[1], given[named[1]], f"{named[0]} is given too", "give one of them")
     found: dict[str, Any] = {"projection": given["projection"]} if "projection" in given else {}
     if "released" in given:
+        if given["released"] not in ("last", "every"):
+            problem = "it does not say which iterates may be seen"
+            remedy = "pass last or every; or --checkpoints 100,200, or --average 10"
+            raise ArgumentError("released", given["released"], problem, remedy)
         found["released"] = given["released"]
     if "average" in given:
         found["released"] = average(given["average"])
     if "checkpoints" in given:
         told = given["checkpoints"]
+        if isinstance(told, str) and told.startswith(EVERY_FEW):
+            few = told.removeprefix(EVERY_FEW).strip()
+            found["released"] = checkpoints(every=int(few) if _INTEGER.fullmatch(few) else few)
+            return found
         parts = [part.strip() for part in told.split(",")] if isinstance(told, str) else told
         steps: list[Any] = [int(part) if isinstance(part, str) and _INTEGER.fullmatch(part) else part for part in parts]
         found["released"] = checkpoints(*steps)
@@ -294,7 +315,7 @@ def _in_letters(given: dict[str, Any], letters: dict[str, Any]) -> TrainingRun:
     lists = {name: letters.pop(name) for name in ("eta", "sigma", "b") if isinstance(letters.get(name), list)}
     told = {"leftover": given.get("leftover"), **_shown(given)}
     if lists:
-        return scheduled_run(Setting(**letters), per=given["per"], **lists, **told)
+        return scheduled_run(Setting(**letters), per=given.get("per"), **lists, **told)
     if "per" in given:
         raise ArgumentError("per", given["per"], "nothing is given per step or epoch", "leave it out")
     return TrainingRun(Setting(**letters), **told)
@@ -401,6 +422,7 @@ def _compare(arguments: argparse.Namespace) -> int:
             "assumed_by_you": found.assumed_by_you,
             "note": found.note,
             "helps": found.helps,
+            "unfinished": found.unfinished,
         }
         print(json.dumps(fields, ensure_ascii=False))
         return 0
@@ -419,6 +441,8 @@ def _table(found: Comparison) -> None:
         least = min(value for value in values if value is not None)
         cells = ["-" if value is None else f"{'*' if value == least else ''}{rounded_up(value)}" for value in values]
         print("  ".join([f"{K:>8}", *(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))]))
+    if found.unfinished:
+        print(found.unfinished)
     for each in found.crossovers:
         status = "certified" if each.certified else "not certified"
         print(f"from K = {each.K} on {each.after} is smaller than {each.before} ({status})")

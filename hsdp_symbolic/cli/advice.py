@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import ArgumentError
 from .accounting import EXAMPLE_CLIPPED, add_options, options_given, options_wanted, run_described
 from .common import Command
-from .guarantee import json_number, rounded_up
+from .guarantee import json_number, one_record, rounded_up
 
 if TYPE_CHECKING:
     from ..accounting import Advice
@@ -44,11 +44,11 @@ def _advise(arguments: argparse.Namespace) -> int:
 def _table(found: Advice) -> None:
     asked = found.asked.guarantee
     assert asked is not None
-    print(f"certified epsilon at delta = {asked.delta!r}, cheapest first; one record {_how(found.asked)}")
+    print(f"certified epsilon at delta = {asked.delta!r}, cheapest first; {one_record(found.asked.neighbouring)}")
     rows = sorted((found.asked, *found.rows), key=lambda row: row.guarantee.epsilon if row.guarantee else 0.0)
     _rows(rows)
     if found.others:
-        print(f"\nnot to be compared with these: one record {_how(found.others[0])}")
+        print(f"\nnot to be compared with these: {one_record(found.others[0].neighbouring)}")
         _rows(found.others)
     if found.refused:
         print("\nnot accounted for")
@@ -57,10 +57,6 @@ def _table(found: Advice) -> None:
     print(f"\n{found}")
     if not found.hidden_state and found.helps:
         print(f"what would have to be true for more: {found.helps}")
-
-
-def _how(row: Row) -> str:
-    return "replaced" if row.neighbouring == "replace_one" else "added or removed"
 
 
 def _rows(rows: Any) -> None:

@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Any
 from ..meaning import Neighbouring
 
 if TYPE_CHECKING:
-    from ..accounting import Comparison, Guarantee
+    from collections.abc import Iterable
+
+    from ..accounting import Comparison, Considered, Guarantee
+    from ..accounting.update import SourcedConstant
 
 
 def rounded_up(value: float) -> str:
@@ -62,8 +65,24 @@ def as_json(found: Guarantee) -> dict[str, Any]:
         "assumptions": list(found.assumptions),
         "note": found.note,
         "helps": found.helps,
+        "sensitivity": None if found.sensitivity is None else constant(found.sensitivity),
         "setting": found.setting.exact_strings(),
     }
+
+
+def constant(found: SourcedConstant) -> dict[str, str]:
+    """A constant and where it comes from."""
+    return {"name": found.name, "value": str(found.value), "from": found.comes_from, "says": found.says}
+
+
+def one_record(relation: str) -> str:
+    """For whom it is private: how one record may differ."""
+    return {
+        Neighbouring.REPLACE_ONE: "one record replaced",
+        Neighbouring.ADD_REMOVE: "one record added or removed",
+        Neighbouring.LABEL_ONLY: "the label of one record",
+        Neighbouring.ZERO_OUT: "one record left out",
+    }[Neighbouring(relation)]
 
 
 def by_composition(found: Guarantee | Comparison) -> str:
@@ -75,9 +94,8 @@ def report(found: Guarantee) -> None:
     from ..catalogue import labels, statement
 
     where = f" ({statement(found.bound).where})" if found.bound in labels() else ""
-    how = "replaced" if found.neighbouring is Neighbouring.REPLACE_ONE else "added or removed"
     print(
-        f"({found.epsilon!r}, {found.delta!r})-differential privacy for one record {how}, "
+        f"({found.epsilon!r}, {found.delta!r})-differential privacy for {one_record(found.neighbouring)}, "
         f"certified{by_composition(found)}"
     )
     if found.helps:
@@ -90,6 +108,9 @@ def report(found: Guarantee) -> None:
         print(f"  chosen        {chosen} (every choice gives a bound)")
     print(f"  batches       {found.scheme}")
     print(f"  neighbouring  {found.neighbouring}")
+    if found.sensitivity is not None:
+        moved = found.sensitivity
+        print(f"  S_g           {float(moved.value):.9g}, by {moved.comes_from}: {moved.says}")
     seen = "the last iterate" if where else "what is released"
     print(f"  hidden state  {f'assumed: only {seen} may be seen' if found.hidden_state else 'not needed'}")
     if found.minimum is not None:
@@ -106,6 +127,18 @@ def report(found: Guarantee) -> None:
     for assumption in found.assumptions:
         print(f"    {assumption}")
     print("  considered")
-    for entry in found.considered:
-        value = "-" if entry.value is None else rounded_up(entry.value)
-        print(f"    {entry.label:34} {value:>12}  {entry.verdict}: {entry.reason}")
+    for entries in _alike(found.considered):
+        first, value = entries[0], entries[0].value
+        told = f"{'-' if value is None else rounded_up(value):>12}  {first.verdict}: {first.reason}"
+        print(f"    {first.label:34} {told}")
+        for entry in entries[1:]:
+            print(f"    {entry.label:34} {'-':>12}  likewise")
+
+
+def _alike(considered: Iterable[Considered]) -> list[list[Considered]]:
+    """What was refused for one reason together, in the order of the first."""
+    found: dict[object, list[Considered]] = {}
+    for entry in considered:
+        key = (entry.verdict, entry.reason) if entry.value is None else entry.label
+        found.setdefault(key, []).append(entry)
+    return list(found.values())

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import ArgumentError
 from .accounting import LEFTOVER_IN_WORDS, NEIGHBOURING_IN_WORDS, SCHEMES_IN_WORDS
 from .common import Command
-from .guarantee import as_json, json_number, report, rounded_up
+from .guarantee import as_json, constant, json_number, report, rounded_up
 
 if TYPE_CHECKING:
     from ..accounting.regression import LogisticPrivacy
@@ -142,10 +142,7 @@ def _record(found: LogisticPrivacy) -> dict[str, Any]:
     return as_json(found.guarantee) | {
         "composition": json_number(found.composition.epsilon),
         "case": found.case,
-        "constants": [
-            {"name": each.name, "value": str(each.value), "from": each.comes_from, "says": each.says}
-            for each in found.sources
-        ],
+        "constants": [constant(each) for each in found.sources],
     }
 
 

@@ -12,9 +12,10 @@ from .common import Command
 if TYPE_CHECKING:
     from ..examples.practice import Row
 
-HEAD = ("run", "batches", "constant", "epsilon", "by")
+HEAD = ("run", "batches", "constant", "S_g", "epsilon", "by")
 LEGEND = """1344 records of norm at most 1, batches of 64, 15 epochs, learning rate 0.5, clip norm 1, noise multiplier 8
-constant: a Lipschitz constant of the update, rounded up; epsilon at delta = 1e-5, certified, one record replaced"""
+constant: a Lipschitz constant of the update, rounded up; S_g: how far a record, replaced unless the row says otherwise,
+can move a sum of gradients; epsilon at delta = 1e-5, certified"""
 
 
 def register(command: Command) -> None:
@@ -44,4 +45,5 @@ def _cells(row: Row) -> tuple[str, ...]:
     from ..evaluate.enclosure import Enclosure
 
     constant = "-" if row.constant is None else Enclosure(row.constant, row.constant).decimals(6)[1]
-    return row.practice.words, row.practice.scheme, constant, f"{row.found.epsilon:.4f}", row.found.bound
+    moved = "-" if row.found.sensitivity is None else f"{float(row.found.sensitivity.value):.4g}"
+    return row.practice.words, row.practice.scheme, constant, moved, f"{row.found.epsilon:.4f}", row.found.bound

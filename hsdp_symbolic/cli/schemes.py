@@ -26,7 +26,9 @@ HEAD = ("batches", "last iterate", "every iterate", "at least", "the paper's", "
 LEGEND = """epsilon certified, rounded up: if only the last iterate is seen, if every one is, by the paper's bound
 at least: what a quadratic loss costs, rounded down; nothing smaller is true (mixtures of Gaussians: in float64)
 one record is replaced; under Poisson sampling and as balls in bins it is added or removed, and moves a sum by half
-of S_g"""
+of S_g
+as balls in bins every record picks one batch of each epoch by itself; of shuffled records, which make room for one
+another, that bound is false"""
 
 
 def register(command: Command) -> None:

@@ -7,6 +7,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+from ..errors import ArgumentError
 from .accounting import EXAMPLE_CLIPPED, add_options, options_given, options_wanted, run_described
 from .common import Command
 from .guarantee import json_number
@@ -14,16 +15,28 @@ from .guarantee import json_number
 if TYPE_CHECKING:
     from ..accounting import Unlearning
 
+NOT_ASKED = {
+    "neighbouring": "forgetting is about one relation: a record's gradient is left out",
+    "orders": "what is left of a record is bounded by a Gaussian mechanism, without an order",
+    "effort": "no bound on forgetting takes long",
+}
+"""What commands about a run take and this one does not, with the reason."""
 _INTEGER = re.compile(r"\d{1,40}", re.ASCII)
 
 
 def register(command: Command) -> None:
-    sub = add_options(command, "unlearn", _unlearn, "delta", "epsilon")
+    sub = add_options(command, "unlearn", _unlearn, "delta", "epsilon", leave_out=tuple(NOT_ASKED))
     sub.add_argument(
         "--further-steps", metavar="R", help="number of steps after training, in which the record is left out"
     )
     sub.add_argument(
         "--further-noise-multiplier", metavar="Z", help="noise multiplier of these steps (default: that of training)"
+    )
+    sub.add_argument(
+        "--training-noise",
+        choices=("secret", "known"),
+        default="secret",
+        help="known: no bound counts on the noise of training (default: secret)",
     )
     sub.epilog = (
         "give --epsilon for the number of further steps, --further-steps for the epsilon they reach, both for the "
@@ -36,6 +49,8 @@ def _unlearn(arguments: argparse.Namespace) -> int:
     from ..accounting import unlearning
 
     given = options_given(arguments)
+    for name in NOT_ASKED.keys() & given.keys():  # a file may have them
+        raise ArgumentError(name, given[name], NOT_ASKED[name], "leave it out")
     steps = arguments.further_steps
     found = unlearning(
         run_described({name: value for name, value in given.items() if name != "epsilon"}),
@@ -44,6 +59,7 @@ def _unlearn(arguments: argparse.Namespace) -> int:
         epsilon=given.get("epsilon"),
         steps=int(steps) if steps is not None and _INTEGER.fullmatch(steps) else steps,
         noise_multiplier=arguments.further_noise_multiplier,
+        training_noise=arguments.training_noise,
     )
     if arguments.json:
         print(json.dumps(_as_json(found), ensure_ascii=False))
@@ -60,6 +76,7 @@ def _as_json(found: Unlearning) -> dict[str, Any]:
         "further_noise_multiplier": json_number(found.noise_multiplier),
         "solved_for": found.solved_for,
         "bound": found.bound,
+        "title": found.title,
         "scheme": found.scheme,
         "needs_training_noise": found.needs_training_noise,
         "update": found.update,
@@ -70,15 +87,12 @@ def _as_json(found: Unlearning) -> dict[str, Any]:
 
 
 def _report(found: Unlearning) -> None:
-    from ..catalogue import statement
-
-    used = statement(found.bound)
     print(
         f"after {found.steps} further steps without the record, noise multiplier {float(found.noise_multiplier):.7g}: "
         f"({found.epsilon!r}, {found.delta!r})-indistinguishable from never having had it, certified"
     )
     print(f"  solved for    {found.solved_for.replace('_', ' ')}")
-    print(f"  bound         {found.bound}: {used.title} ({used.where})")
+    print(f"  bound         {found.bound}: {found.title} (not in the paper)")
     print(f"  batches       {found.scheme}")
     print(f"  update        {found.update}")
     if found.assumed_by_you:

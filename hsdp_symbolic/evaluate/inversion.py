@@ -149,6 +149,7 @@ def _distance(value: Fraction, delta: Fraction) -> float:
 
 
 def _log(value: Fraction) -> float:
-    shift = value.numerator.bit_length() - value.denominator.bit_length()
-    near = float(value / Fraction(2) ** shift)
+    top, bottom = value.numerator, value.denominator
+    shift = top.bit_length() - bottom.bit_length()
+    near = top / (bottom << shift) if shift > 0 else (top << -shift) / bottom  # no gcd of millions of digits
     return math.log(near) + shift * math.log(2)

@@ -6,6 +6,7 @@ clipped to norm 1, noise multiplier 8, δ = 10⁻⁵; each row says what is diff
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -35,7 +36,10 @@ DIGITS: Mapping[str, Any] = {
     "max_grad_norm": 1,
 }
 BINARY: Mapping[str, Any] = {"weight_decay": "0.01", "loss": logistic(feature_norm=1, bias=False)}
+SHORT_RECORDS, LONG_RECORDS = (logistic(feature_norm=norm, bias=False) for norm in ("0.5", 4))
+"""S_g is twice the clip norm at most, and less for short gradients; β is C(L − C) at most, for long ones."""
 TEN_CLASSES = softmax(classes=10, feature_norm=1)
+TEN_WITHOUT_BIAS = softmax(classes=10, feature_norm=1, bias=False)
 HALVED = ["0.5"] * 5 + ["0.25"] * 5 + ["0.125"] * 5
 STEPS_PER_EPOCH = 21
 
@@ -47,21 +51,24 @@ class Practice:
     words: str
     scheme: str
     told: Mapping[str, Any] = field(default_factory=dict)
+    neighbouring: str = "replace_one"
 
     def run(self) -> TrainingRun:
         return training_run(**{**DIGITS, **self.told})
 
     def constant(self) -> Fraction | None:
         """The Lipschitz constant known of its update, the largest if steps differ; None if there is none."""
-        known = self.run().footing().setting
+        run = self.run()
+        known = run.footing().setting
         if "lipschitz" in known:
             return known["lipschitz"]
         if "loss" not in self.told:
             return None
-        return 1 - known["eta"] * known["lam"] if "lam" in known else Fraction(1)
+        rates = [known["eta"]] if run.schedule is None else [each.eta for each in run.schedule.stretches]
+        return 1 - min(rates) * known["lam"] if "lam" in known else Fraction(1)
 
     def guarantee(self) -> Guarantee:
-        return epsilon(self.run(), delta=DELTA, scheme=self.scheme)
+        return epsilon(self.run(), delta=DELTA, scheme=self.scheme, neighbouring=self.neighbouring)
 
 
 PRACTICE = (
@@ -69,10 +76,16 @@ PRACTICE = (
     Practice("the same, shuffled once", "shuffle", BINARY),
     Practice("the same, reshuffled every epoch", "reshuffle", BINARY),
     Practice("the same, drawn without replacement", "without_replacement", BINARY),
+    Practice("the same, neighbours differ in a label alone", "shuffle", BINARY, "label_only"),
+    Practice("the same, a record's gradient left out", "shuffle", BINARY, "zero_out"),
+    Practice("the same, records of norm at most 1/2", "shuffle", {**BINARY, "loss": SHORT_RECORDS}),
+    Practice("the same, records of norm at most 4", "shuffle", {**BINARY, "loss": LONG_RECORDS}),
     Practice("the same without weight decay", "shuffle", {**BINARY, "weight_decay": None}),
     Practice("the same, the regulariser clipped with the loss", "shuffle", {**BINARY, "regulariser": "inside"}),
     Practice("softmax, ten classes, weight decay 0.2", "shuffle", {"weight_decay": "0.2", "loss": TEN_CLASSES}),
-    Practice("the same, weight decay 0.01", "shuffle", {"weight_decay": "0.01", "loss": TEN_CLASSES}),
+    Practice("softmax without a bias", "shuffle", {"weight_decay": "0.2", "loss": TEN_WITHOUT_BIAS}),
+    Practice("softmax, reshuffled every epoch", "reshuffle", {"weight_decay": "0.2", "loss": TEN_CLASSES}),
+    Practice("softmax, weight decay 0.01", "shuffle", {"weight_decay": "0.01", "loss": TEN_CLASSES}),
     Practice(
         "any convex loss, 1/2-smooth, weight decay 0.2",
         "reshuffle",
@@ -87,6 +100,11 @@ PRACTICE = (
         "binary logistic, learning rate halved every five epochs",
         "reshuffle",
         {**BINARY, "learning_rate": HALVED, "per": "epoch"},
+    ),
+    Practice(
+        "the same, annealed along a cosine to nothing",
+        "reshuffle",
+        {**BINARY, "learning_rate": lambda step: 0.25 * (1 + math.cos(math.pi * step / (15 * STEPS_PER_EPOCH)))},
     ),
     Practice(
         "1347 records, the last batch shorter, one divisor",
@@ -117,6 +135,8 @@ class Row:
         return {
             "words": self.practice.words,
             "scheme": self.practice.scheme,
+            "neighbouring": self.practice.neighbouring,
+            "S_g": None if self.found.sensitivity is None else float(self.found.sensitivity.value),
             "lipschitz": None if self.constant is None else float(self.constant),
             "epsilon": self.found.epsilon,
             "bound": self.found.bound,

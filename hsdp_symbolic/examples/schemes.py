@@ -220,7 +220,10 @@ def bound_of(label: str, run: Setting, batch: int | None = None) -> Bound:
 
     S_g is that of replacing a record; one that is added or removed moves a sum by half of it.
     """
-    bound = apply(require_standing(statement(label)), "", run, None)
+    found = require_standing(statement(label))
+    if found.neighbouring is Neighbouring.ADD_REMOVE:
+        run = run.replace(S_g=run["S_g"] / 2)
+    bound = apply(found, "", run, None)
     if "j0" not in bound.statement.needs or batch is None:
         return bound
     return replace(bound, places=({**bound.places[0], "j0": _place(run, batch)},))

@@ -21,7 +21,7 @@ from sympy import Expr
 
 from .. import symbols
 from ..catalogue import labels, statement, statements
-from ..errors import ArgumentError, HypothesisError, NoEstimate
+from ..errors import ArgumentError, HypothesisError, NoEstimate, OutsideDoubleRange
 from ..evaluate.enclosure import Enclosure, enclose
 from ..evaluate.program import compile_expression
 from ..functions.shift_control import ShiftControl
@@ -36,7 +36,13 @@ from .simulate import Experiment
 OrderLike = int | str | Fraction
 Real = TypeVar("Real", Fraction, float)
 
-DRAWN_ANEW = ("without_replacement", "reshuffle")
+LIKE = {"balls_in_bins": "reshuffle", "poisson": "without_replacement"}
+"""Schemes whose batches differ in size, and those by which the record is used as often and at the same places.
+
+All other records are alike in an attack, so nobody sees where they are. Of the record that is added or removed S_g is
+the whole gradient, and the noise and the divisor are the same whatever the batch.
+"""
+DRAWN_ANEW = ("without_replacement", "reshuffle", *LIKE)
 """Schemes that draw batches during the run: the law has a component for each pattern of hits (see `hit_patterns`)."""
 FEW_PATTERNS = 64
 """Up to this many patterns are enumerated and the divergence certified; for more, densities are put on a grid."""
@@ -92,6 +98,7 @@ def _series(x: Real, count: Real) -> Real:
     return count if x == 1 else (1 - x ** int(count)) / (1 - x)
 
 
+@cache
 def divergence(instance: Instance, run: Setting, alpha: OrderLike) -> Enclosure:
     """The divergence of order α of an instance, certified: the larger of R(first ‖ second) and R(second ‖ first)."""
     first, second = law(instance, run)
@@ -102,6 +109,7 @@ def divergence(instance: Instance, run: Setting, alpha: OrderLike) -> Enclosure:
     return max(found, key=lambda each: each.hi)
 
 
+@cache
 def worst_instance(label: str, run: Setting, alpha: OrderLike, *, place: int | None = None, seed: int = 0) -> Instance:
     """The instance with the largest divergence that a search over curvatures, one batch at a time, finds.
 
@@ -149,13 +157,37 @@ def targets() -> dict[str, str]:
 
 def is_target(found: Statement) -> bool:
     """Whether a statement bounds a divergence of the last iterate of an algorithm we can run."""
-    return found.scheme in SIMULATED and found.kind != "law" and found.quantity is Quantity.DIVERGENCE
+    return found.scheme in (*SIMULATED, *LIKE) and found.kind != "law" and found.quantity is Quantity.DIVERGENCE
+
+
+def alike(run: Setting, scheme: str) -> tuple[Setting, str]:
+    """The run, and the scheme by which to simulate it; as balls in bins no record is left out of an epoch."""
+    if scheme == "balls_in_bins":
+        run = run.replace(n=run["n"] // run["b"] * run["b"])
+    return run, LIKE.get(scheme, scheme)
 
 
 def scheme_to_attack(label: str) -> str:
-    if label not in labels() or not is_target(found := statement(label)):
-        raise ArgumentError("label", label, "no algorithm to attack it with", f"use {', '.join(targets())}")
-    return found.scheme
+    """How the batches of the algorithm are made that a statement is about; refused where there is none to attack."""
+    if label in labels() and is_target(found := statement(label)):
+        return found.scheme
+    if label in labels() and (twins := _twins(found)):
+        raise ArgumentError(
+            "label", label, "no Rényi divergence, which is what an attack computes", f"use {', '.join(twins)}"
+        )
+    raise ArgumentError("label", label, "no algorithm to attack it with", f"use {', '.join(targets())}")
+
+
+def _twins(found: Statement) -> list[str]:
+    """Targets about the same batches, neighbours and release; if some end in the same word as the label, only these."""
+    if found.quantity is Quantity.DIVERGENCE:
+        return []
+
+    def about(each: Statement) -> tuple[object, ...]:
+        return each.scheme, each.neighbouring, each.released
+
+    same = [each for each in targets() if about(statement(each)) == about(found)]
+    return [each for each in same if each.split(":")[-1] == found.label.split(":")[-1]] or same
 
 
 def _score(scheme: str, run: Setting, alpha: float, place: int | None) -> Callable[[list[Fraction]], float]:
@@ -244,9 +276,13 @@ def _enumerated(run: Setting, alpha: Fraction, scheme: str) -> tuple[Fraction, E
     return max(found, key=lambda each: each[1].hi)
 
 
-@cache
 def _sampled(run: Setting, alpha: float, scheme: str) -> tuple[float, float]:
     """Quadratic descent by densities on a grid: divergence and error estimate, for the worse of two curvatures."""
+    return _on_a_grid(*alike(run, scheme), alpha)
+
+
+@cache
+def _on_a_grid(run: Setting, scheme: str, alpha: float) -> tuple[float, float]:
     from .losses import Quadratic
 
     found = []
@@ -288,6 +324,13 @@ _SETTINGS = (
     (_FAST.replace(n=4, b=4, K=2, eta="0.9"), 3),
 )
 """Settings and orders to attack at: that of the paper's figures, and some whose updates contract very fast."""
+_LARGE_BATCHES = Setting(n=2, b=1, eta="0.4", lam=1, beta="1.2", sigma=1, S_g=1)
+_OF_ANY_SIZE = (
+    (_LARGE_BATCHES.replace(K=2), 2),
+    (_LARGE_BATCHES.replace(K=3, S_g="0.2"), 200),
+    (_LARGE_BATCHES.replace(n=3, K=2, eta="0.2"), 4),
+)
+"""More of them, where batches differ in size: the updates of the largest contract too."""
 
 
 @dataclass(frozen=True)
@@ -309,11 +352,12 @@ def campaign(label: str | None = None) -> Iterator[Campaign]:
     known = [name for name in targets() if name != "cor:logistic"]  # the bound of thm:shuffle in other letters
     chosen = known if label is None else [statement(label).label]
     if label is not None and chosen[0] not in known:
+        scheme_to_attack(chosen[0])
         raise ArgumentError("label", label, "no algorithm to attack it with", f"use {', '.join(known)}")
     for name in chosen:
         aims = [
             (run, alpha, place)
-            for run, alpha in _SETTINGS
+            for run, alpha in (*_SETTINGS, *(_OF_ANY_SIZE if scheme_to_attack(name) in LIKE else ()))
             for place in _places(name, run)
             if _admits(name, run, alpha, place)
         ]
@@ -341,7 +385,7 @@ def _admits(label: str, run: Setting, alpha: int, place: int | None) -> bool:
         scheme = scheme_to_attack(label)
         if scheme in DRAWN_ANEW and count_patterns(run, scheme) > FEW_PATTERNS:
             _sampled(run, float(alpha), scheme)
-    except (HypothesisError, ArgumentError, NoEstimate):
+    except (HypothesisError, ArgumentError, NoEstimate, OutsideDoubleRange):
         return False
     return True
 

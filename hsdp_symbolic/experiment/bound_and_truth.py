@@ -16,7 +16,7 @@ from ..errors import ArgumentError, HsdpError, MissingArgument
 from ..setting import Setting
 from ..setting.gate import admit
 from ..setting.letters import LETTERS
-from .attack import DRAWN_ANEW, Instance, bound_of, divergence, scheme_to_attack
+from .attack import DRAWN_ANEW, Instance, alike, bound_of, divergence, scheme_to_attack
 from .losses import ClippedLogistic, Quadratic
 from .renyi import Estimate, from_samples, grid_divergence, plug_in, rao_blackwell
 from .simulate import Chains, Experiment, simulate
@@ -118,6 +118,7 @@ def _number(run: Setting, name: str) -> float:
 
 
 def _quadratic(run: Setting, scheme: str, place: int) -> Experiment:
+    run, scheme = alike(run, scheme)
     size = int(run["n"])
     if size > 10**6:
         raise ArgumentError("n", size, "too many records to simulate", "use n up to 10^6; the bounds take any")

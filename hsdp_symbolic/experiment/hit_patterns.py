@@ -14,7 +14,8 @@ from ..errors import ArgumentError
 from ..setting import Setting
 from .renyi import Mixture
 
-RANDOM_SCHEMES = ("shuffle", "reshuffle", "without_replacement")
+RANDOM_SCHEMES = ("shuffle", "reshuffle", "balls_in_bins", "without_replacement", "poisson")
+DRAWN_BY_STEP = ("without_replacement", "poisson")
 MAX_PATTERNS = 1024
 
 Pattern = tuple[int, ...]
@@ -25,7 +26,7 @@ Outcomes = tuple[tuple[Fraction, Pattern], ...]
 def count_patterns(run: Setting, scheme: str) -> int:
     """An upper bound on the number of patterns, without listing them."""
     batches, epochs = int(run["n"] // run["b"]), int(run["K"])
-    if scheme == "without_replacement":
+    if scheme in DRAWN_BY_STEP:
         batches, epochs = 1, batches * epochs
     passes = 1 if scheme == "shuffle" else min(epochs, 10**4)
     return int((batches + 1) ** passes)
@@ -42,10 +43,11 @@ def patterns(run: Setting, scheme: str) -> Iterator[tuple[Fraction, Pattern]]:
         remedy = f"use one of {', '.join(RANDOM_SCHEMES)} and few steps"
         raise ArgumentError("scheme", scheme, f"not a random scheme with at most {MAX_PATTERNS} patterns", remedy)
     batches, epochs, rate = int(run["n"] // run["b"]), int(run["K"]), run["b"] / run["n"]
-    if scheme == "without_replacement":
+    if scheme in DRAWN_BY_STEP:
         draw: Outcomes = ((1 - rate, (0,)), (rate, (1,)))
         passes = [draw] * (batches * epochs)
     else:
+        rate = Fraction(1, batches) if scheme == "balls_in_bins" else rate
         places = [(rate, tuple(int(j == place) for j in range(batches))) for place in range(batches)]
         once: Outcomes = (*places, (1 - rate * batches, (0,) * batches))  # the last: left out
         passes = [once] * (1 if scheme == "shuffle" else epochs)

@@ -30,6 +30,12 @@ LOST = 1e-30
 LARGEST_EXPONENT = 200.0
 
 
+def too_large() -> OutsideDoubleRange:
+    """The error for losses that are beyond doubles, certified or not."""
+    remedy = "use composition:balls_in_bins, which has no such limit, a lower order, or fewer secret epochs"
+    return OutsideDoubleRange("the moment of a secret epoch", remedy)
+
+
 @dataclass(frozen=True)
 class Bins:
     """Balls in bins: N batches in an epoch, μ² of one use, q, how many of the last epochs and steps are secret, drift.
@@ -81,7 +87,7 @@ def drift_of(engine: Engine, bins: Bins) -> Drift:
     reached = squares = total = zero
     for weight, steps in zip(weights, many, strict=True):
         square = engine.mul(weight, weight)
-        reached = engine.add(reached, engine.mul(square, _geometric(engine, bins.factor, steps)))
+        reached = engine.add(reached, engine.mul(square, geometric(engine, bins.factor, steps)))
         squares = engine.add(squares, engine.mul(engine.ball(Fraction(steps)), square))
         total = engine.add(total, engine.mul(engine.ball(Fraction(steps)), weight))
     scale = engine.mul(engine.power(q, bins.count * bins.known), engine.inverse(reached))
@@ -92,7 +98,7 @@ def drift_of(engine: Engine, bins: Bins) -> Drift:
     )
 
 
-def _geometric(engine: Engine, factor: Fraction, steps: int) -> Any:
+def geometric(engine: Engine, factor: Fraction, steps: int) -> Any:
     """Σ_(i < steps) q^i."""
     if factor == 1:
         return engine.ball(Fraction(steps))
@@ -113,14 +119,14 @@ def _double(engine: Engine, x: Any, *, above: bool) -> float:
 def _exponential(x: Array, *, above: bool) -> Array:
     """e^x for x ≥ 0, rounded."""
     if float(np.max(x, initial=0.0)) > LARGEST_EXPONENT:
-        raise OutsideDoubleRange("the moment of a secret epoch")
+        raise too_large()
     low, high = expm1_bounds(x)
     return (1.0 + high) * (1 + 2 * UNIT) if above else (1.0 + low) * (1 - 2 * UNIT)
 
 
 def _checked(values: Array) -> Array:
     if not float(np.max(values, initial=0.0)) < MOST:
-        raise OutsideDoubleRange("the moment of a secret epoch")
+        raise too_large()
     return values
 
 
@@ -160,7 +166,7 @@ def removed_moments(engine: Engine, bins: Bins, order: int, away: Array, *, abov
 
 def _power_of(base: float, exponent: int) -> float:
     if exponent * math.log2(base) > 800:
-        raise OutsideDoubleRange("the moment of a secret epoch")
+        raise too_large()
     found = 1.0
     for bit in bin(exponent)[2:]:
         found *= found
@@ -232,7 +238,7 @@ def _together_kept(name: str, count: int, cost: Fraction, order: int, many: int,
         for uses in range(order + 1):
             weight = Fraction(order, count) ** uses / math.factorial(uses)
             if uses * (uses - 1) * cost > 1600:
-                raise OutsideDoubleRange("the moment of a secret epoch")
+                raise too_large()
             term = engine.mul(engine.ball(weight), engine.exp(engine.ball(uses * (uses - 1) * cost / 2)))
             found[uses] = _double(engine, term, above=above)
     return _checked(found), 2.0

@@ -11,13 +11,15 @@ from typing import Any
 import numpy as np
 from sympy import Expr, log
 
+from ..arithmetic.doubles import double_above
 from ..arithmetic.engines import ENGINES, Engine, Unbounded
 from ..arithmetic.rounded import UNIT
 from ..errors import ArgumentError, GridExhausted, OutsideDoubleRange
 from ..setting.arrays import Array
 from ..symbols import degree, state
 from .bin_distances import told_distances
-from .bin_moments import Bins, added_moments, removed_moments
+from .bin_moments import Bins, added_moments, removed_moments, too_large
+from .bins_faint import faint
 from .bins_notes import bins_note
 from .bins_window import BinsWindow
 from .interface import Balls, OfNumbers, Printer, Rules, Trend, must_count
@@ -28,10 +30,9 @@ from .shift_weight import ShiftSum
 NAME = r"\mathrm{R}_{\mathrm{B}}"
 CELLS = (64, 256, 1024)
 """How fine the grid of distances is, coarsest first."""
-ROUGH_CELLS = 16
+ROUGH_CELLS, FAINT = 16, Fraction(1, 100)
+"""For the array view: how fine the grid is, and how large a loss may be for its mean to be tried too."""
 MOST_ORDER = 2000
-NEGLIGIBLE = Fraction(1, 10**6)
-"""So small a logarithm of a moment need not be known to a relative width."""
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 """Parts of the secret steps that a window may have, when one is looked for."""
 _LESS = tuple(dict.fromkeys(math.ceil(1.25**power) for power in range(30)))
@@ -93,12 +94,17 @@ class BinsDivergence(OfNumbers):
     def enclosed(cls, over: Balls, *numbers: Fraction) -> Any:
         *others, less = numbers
         _check(*others)
-        width = min(over.tolerance, Fraction(1, 20)) / (4 * (whole_order(less) - 1))
+        order, tolerance = whole_order(less), min(over.tolerance, Fraction(1, 20))
+        bins, epochs = _run(*others)
+        mean = faint(over.engine.name, over.engine.precision, bins, epochs, order, tolerance / 4)
         for cells in CELLS:
-            low, high = _enclosed(over.engine.name, *others, (whole_order(less) - 1), cells)
-            narrow = high - low <= over.tolerance * high or high * less <= NEGLIGIBLE
-            if (high - low <= width and narrow) or not others[3] - others[4]:
+            low, high = _enclosed(over.engine.name, bins, epochs, order, cells)
+            if mean is not None:
+                low, high = max(low, mean[0]), min(high, mean[1])
+            if high - low <= tolerance * min(high, Fraction(1, 4 * (order - 1))) or epochs == bins.known:
                 return over.engine.interval(low, high)
+        if high - low <= tolerance * high:  # so large that e^(less·high) would be known less well
+            return over.engine.interval(low, high)
         raise GridExhausted(CELLS[-1], over.tolerance, float((high - low) / high))
 
     @classmethod
@@ -151,27 +157,19 @@ def _check(
         raise ArgumentError("cost", cost, "a squared distance is not negative", "give a cost of 0 or more")
 
 
+def _run(
+    count: Fraction, cost: Fraction, factor: Fraction, epochs: Fraction, known: Fraction, window: Fraction
+) -> tuple[Bins, int]:
+    """How batches are made and kept secret, and for how many epochs."""
+    return Bins(int(count), cost, factor, int(known), int(window)), int(epochs)
+
+
 @lru_cache(maxsize=1 << 12)
-def _enclosed(
-    name: str,
-    count: Fraction,
-    cost: Fraction,
-    factor: Fraction,
-    epochs: Fraction,
-    known: Fraction,
-    window: Fraction,
-    less: int,
-    cells: int,
-) -> tuple[Fraction, Fraction]:
+def _enclosed(name: str, bins: Bins, epochs: int, order: int, cells: int) -> tuple[Fraction, Fraction]:
     """Bounds on the divergence, the larger of both directions."""
     engine = ENGINES[name](96)
     with engine.working():
-        ends = [
-            _divergences(
-                engine, Bins(int(count), cost, factor, int(known), int(window)), int(epochs), less, cells, above
-            )
-            for above in (False, True)
-        ]
+        ends = [_divergences(engine, bins, epochs, order - 1, cells, above) for above in (False, True)]
     return max(low for low, _ in ends[0]), max(high for _, high in ends[1])
 
 
@@ -180,7 +178,7 @@ def _divergences(
 ) -> list[tuple[Fraction, Fraction]]:
     """Record removed and record added, each as an interval of which one end counts."""
     if less + 1 > MOST_ORDER:
-        raise OutsideDoubleRange("the moment of a secret epoch")
+        raise too_large()
     order = less + 1
     told = told_distances(bins.factor, bins.count, epochs - bins.known, cells, above=above)
     removed = removed_moments(engine, bins, order, told.away, above=above)
@@ -192,7 +190,7 @@ def _divergences(
         pad = 1 + (4 if above else -4) * UNIT * (moments.size + 2)
         mean = float(np.sum(moments * told.chances)) * pad
         if not math.isfinite(mean):
-            raise OutsideDoubleRange("the moment of a secret epoch")
+            raise too_large()
         value = engine.mul(engine.ball(Fraction(1, less)), engine.log(engine.ball(Fraction(max(mean, 1.0)))))
         ends = engine.bounds(engine.add(value, engine.ball(more)))
         if ends is None:
@@ -205,7 +203,10 @@ def _divergences(
 def _in_doubles(*numbers: Fraction) -> float:
     *others, less = numbers
     _check(*others)
-    return float(_enclosed("arb", *others, (whole_order(less) - 1), ROUGH_CELLS)[1]) if others[1] else 0.0
+    bins, epochs = _run(*others)
+    order = whole_order(less)
+    mean, grid = faint("arb", 96, bins, epochs, order, FAINT), _enclosed("arb", bins, epochs, order, ROUGH_CELLS)
+    return double_above(grid[1] if mean is None else min(grid[1], mean[1]))
 
 
 @lru_cache(maxsize=1 << 12)

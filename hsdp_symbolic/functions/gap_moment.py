@@ -75,7 +75,8 @@ class GapMoment(OfNumbers):
     def array(cls, *arguments: Any) -> Array:
         given = np.broadcast_arrays(*(np.asarray(x, dtype=object) for x in arguments))
         rows = zip(*(part.ravel().tolist() for part in given), strict=True)
-        return np.array([_rough(float(cost), *map(Fraction, rest)) for cost, *rest in rows]).reshape(given[0].shape)
+        found = [log_moment_in_doubles(float(cost), *map(Fraction, rest)) for cost, *rest in rows]
+        return np.array(found).reshape(given[0].shape)
 
     def sign(self, sign: Callable[[Expr], int]) -> int:
         return 1
@@ -212,9 +213,9 @@ def _shares(factor: Fraction, most: int) -> Array:
 
 
 @lru_cache(maxsize=1 << 12)
-def _rough(cost: float, factor: Fraction, batches: Fraction, epochs: Fraction) -> float:
+def log_moment_in_doubles(cost: float, factor: Fraction, batches: Fraction | int, epochs: Fraction | int) -> float:
     """In doubles: all is written as excess over what it would be at no cost, so that small ones are accurate."""
-    _, factor, count, rounds = _admitted(Fraction(0), factor, batches, epochs)
+    _, factor, count, rounds = _admitted(Fraction(0), factor, Fraction(batches), Fraction(epochs))
     if cost > 600:
         raise OutsideDoubleRange("the moment of one hit")
     excess = np.expm1(cost * _shares(factor, 2 * count - 1))

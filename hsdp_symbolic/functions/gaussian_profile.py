@@ -219,10 +219,11 @@ class _Place:
         size = np.frexp(over)[1]  # scaled to about 1, lest a square be too small or too large
         top, rest, bottom = np.ldexp(over, -size), np.ldexp(rest, -size), np.ldexp(cost, 1 - 2 * size)
         square, square_rest = _product(top, top)
-        quotient = square / bottom
-        back, back_rest = _product(quotient, bottom)
-        left = (square - back) - back_rest + square_rest + 2 * top * rest
-        correction = left / bottom - quotient * (cost_rest / cost)
+        with np.errstate(over="ignore", invalid="ignore"):  # a cost next to nothing: δ is 0 to all digits
+            quotient = square / bottom
+            back, back_rest = _product(quotient, bottom)
+            left = (square - back) - back_rest + square_rest + 2 * top * rest
+            correction = left / bottom - quotient * (cost_rest / cost)
         self.mu = np.sqrt(cost)
         self.x, self.exponent = over / self.mu, quotient
         self.correction = np.where(np.isfinite(correction), correction, 0.0)

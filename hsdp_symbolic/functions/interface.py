@@ -218,6 +218,10 @@ class BoundFunction(Function):
     """Whether its last argument is ε, and `solved` says at which ε it is a given δ."""
     rank: ClassVar[int] = 0
     """How long it takes: 0 for closed forms, 1 for sums and recursions, more for what is sketched first (`Long`)."""
+    pairs: ClassVar[tuple[Any, ...]] = ()
+    """Of a profile that composes privacy losses: the pairs of laws that they are of (`functions.sampled_losses`)."""
+    loudest: ClassVar[Fraction | None] = None
+    """Its second argument is μ² of one use of the record; if that is larger than this, it takes minutes."""
     slow_at_high_orders: ClassVar[bool] = False
     """Whether an enclosure takes longer at higher orders."""
     at_whole_orders: ClassVar[bool] = False

@@ -10,12 +10,12 @@ import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, reduce
 from typing import Protocol
 
 from sympy import Expr
 
-from ..arithmetic.engines import ENGINES
+from ..arithmetic.engines import ENGINES, Unbounded
 from ..errors import ArgumentError, GridExhausted, OutsideDoubleRange, TooManySteps
 from .interface import Printer
 from .privacy_losses import Curve, Losses, Scale
@@ -38,6 +38,9 @@ MOST_STEPS, MOST_SPREAD = 10**8, 60.0
 """The most steps, and the largest standard deviation of their losses together, that are followed."""
 MOST_POINTS = 2**21
 """The most points on the grid of one step."""
+MOST_HALVINGS = 12
+"""By which the grid of one kind of step is finer than that of the usual ones."""
+LOUD = "account for every iterate, or take more noise"
 MOST_TAIL = 1200
 """A tail of 2^−this is the least that is looked for."""
 MOST_TAIL_FROM_ABOVE = 160
@@ -115,6 +118,45 @@ class Repeated:
 
 
 @dataclass(frozen=True)
+class Various:
+    """Steps of several kinds, every iterate seen: each kind on a grid as fine as its own losses ask for."""
+
+    parts: tuple[Repeated, ...]
+
+    @property
+    def steps(self) -> int:
+        return sum(part.steps for part in self.parts)
+
+    @property
+    def size(self) -> float:
+        """Of all steps together that over the root of their number."""
+        return math.sqrt(math.fsum(part.steps * part.size**2 for part in self.parts) / self.steps)
+
+    def reach(self, tail: int) -> float:
+        return max(part.reach(tail) for part in self.parts)
+
+    def losses(self, scale: Scale, step: Fraction, fineness: float, *, above: bool) -> Losses:
+        """From the finest grid to the coarsest, so that a distribution is wide before its grid is made coarser."""
+        size, parts = self.size, self.parts if above else self._loud(fineness)
+        halvings = [min(MOST_HALVINGS, round(math.log2(size / part.size))) for part in parts]
+        several = [
+            part.losses(scale, step / Fraction(2) ** finer, fineness, above=above)
+            for part, finer in zip(parts, halvings, strict=True)
+        ]
+        return reduce(Losses.times, sorted(several, key=lambda each: each.step))
+
+    def _loud(self, fineness: float) -> list[Repeated]:
+        """From below, steps may be left out: those whose losses are lost on a grid that is right for the others."""
+        spare = self.steps * (self.size * fineness / 2) ** 2
+        found = []
+        for part in sorted(self.parts, key=lambda each: each.steps * each.size**2):
+            spare -= part.steps * part.size**2
+            if spare < 0:
+                found.append(part)
+        return found
+
+
+@dataclass(frozen=True)
 class Hidden:
     """A run whose last steps keep their hits secret."""
 
@@ -188,7 +230,10 @@ def curve(run: Run, engine: str, quality: Quality, *, above: bool) -> Curve:
     check_reach(run, step, quality.tail)
     bits, guard = quality.tail + SPARE, 24 + max(16, math.ceil(1 / step).bit_length())
     scale = Scale(ENGINES[engine](bits + guard + 16), bits, guard, quality.tail, quality.fineness / 2)
-    return Curve(run.losses(scale, step, quality.fineness, above=above))
+    try:
+        return Curve(run.losses(scale, step, quality.fineness, above=above))
+    except Unbounded:  # two groups of distances whose profiles are both 1, to all bits
+        raise OutsideDoubleRange("the privacy loss of what came before", LOUD) from None
 
 
 def deltas(runs: Sequence[Run], engine: str, epsilon: Fraction, rtol: Fraction) -> tuple[Fraction, Fraction]:

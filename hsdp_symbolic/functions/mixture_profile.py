@@ -23,6 +23,8 @@ _FIRST_MARGIN, _MORE = 2.0**-36, 8.0
 """By how much a guess of ε is raised, relatively, and the factor by which that grows until the guess is seen to do."""
 _MOST_TRIES = 20
 _HALVINGS = 200
+_LEAST_TOLD = 2.0**-900
+"""A cost below that adds nothing to a guess."""
 _LEAST_DELTA = Fraction(1, 10**280)
 
 
@@ -99,10 +101,12 @@ class _Mixture:
         return high
 
     def _excess(self, delta: float) -> Callable[[float], float]:
-        left = delta - float(self.certain)
+        left, told = delta - float(self.certain), self._costs > _LEAST_TOLD
+        weights, costs = self._weights[told], self._costs[told]
 
         def excess(epsilon: float) -> float:
-            found = profile(self._costs, np.full(self._costs.shape, epsilon))
-            return float(self._weights @ found) - left
+            with np.errstate(all="ignore"):  # a cost may be beyond all measure
+                found = profile(costs, np.full(costs.shape, epsilon))
+            return float(weights @ found) - left
 
         return excess

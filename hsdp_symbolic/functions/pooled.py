@@ -69,7 +69,7 @@ class Pooled(Pointwise):
         return over.record(_pooled, slope, rise, length)
 
     def tex(self, printer: Printer) -> str:
-        return rf"\Phi\left({', '.join(map(printer._print, self.args))}\right)"
+        return rf"\Psi\left({', '.join(map(printer._print, self.args))}\right)"
 
 
 def _pooled(slope: Array, rise: Array, length: Array, *, out: Array) -> Array:

@@ -37,7 +37,7 @@ _SKETCH = 64, 40
 
 
 @dataclass(frozen=True, eq=False)
-class _Bin:
+class Bin:
     """Numbers from `low` to `high`: their weight, the first two moments of their distance from `centre`, and errors."""
 
     begin: int
@@ -49,6 +49,11 @@ class _Bin:
     first: float
     first_size: float
     second: float
+    second_size: float
+    roundings: int
+    """How many, of what `weight` and the two sizes say, are behind weight and moments."""
+    exact: bool = True
+    """Whether the second moment is known, and not only that it is no more than that."""
 
     @property
     def is_wide(self) -> bool:
@@ -57,20 +62,19 @@ class _Bin:
 
     @cached_property
     def balls(self) -> tuple[Any, ...]:
-        """Weight, moments, centre, and all that lies between the ends, as balls; errors of the sums are counted in.
+        """Weight, moments, centre, and all that lies between the ends, as balls; errors of the sums are counted in."""
+        engine, slack = Arb(_FIRST_PRECISION), Fraction(self.roundings) * Fraction(UNIT)
 
-        Each of them is a sum of so many products, of up to ten roundings each; a few more for the weights themselves.
-        """
-        engine, slack = Arb(_FIRST_PRECISION), Fraction(self.end - self.begin + 32) * Fraction(UNIT)
-
-        def sum_of(value: float, size: float) -> Any:
+        def sum_of(value: float, size: float, least: float) -> Any:
             error = Fraction(size) * slack
-            return engine.interval(Fraction(value) - error, Fraction(value) + error)
+            return engine.interval(Fraction(least) - error, Fraction(value) + error)
 
         with engine.working():
             return (
-                *(sum_of(self.weight, self.weight), sum_of(self.first, self.first_size)),
-                *(sum_of(self.second, self.second), engine.ball(Fraction(self.centre))),
+                sum_of(self.weight, self.weight, self.weight),
+                sum_of(self.first, self.first_size, self.first),
+                sum_of(self.second, self.second_size, self.second if self.exact else 0.0),
+                engine.ball(Fraction(self.centre)),
                 engine.interval(Fraction(self.low), Fraction(self.high)),
             )
 
@@ -84,14 +88,14 @@ class Scattered:
         order = np.argsort(values, axis=None)
         self.values: Array = np.ascontiguousarray(values.ravel()[order])
         self.weights: Array = np.ascontiguousarray(np.broadcast_to(weights, values.shape).ravel()[order])
-        self._made: dict[tuple[int, int], _Bin] = {}
+        self._made: dict[tuple[int, int], Bin] = {}
         """Bins that were looked at: means for other ε want the same ones."""
 
     @cached_property
-    def _bins(self) -> list[_Bin]:
+    def _bins(self) -> list[Bin]:
         return list(self._cut(*_BINS))
 
-    def _cut(self, bins: int, doublings: int) -> Iterator[_Bin]:
+    def _cut(self, bins: int, doublings: int) -> Iterator[Bin]:
         """So many bins for every doubling, below the largest number; one for numbers that are far smaller."""
         least = float(self.values[-1]) * 2.0**-doublings
         logs = np.floor(np.log2(np.maximum(self.values, least)) * bins)
@@ -99,24 +103,26 @@ class Scattered:
         for begin, end in pairwise(ends):
             yield self._bin(begin, end)
 
-    def _bin(self, begin: int, end: int) -> _Bin:
+    def _bin(self, begin: int, end: int) -> Bin:
         if (begin, end) not in self._made:
             self._made[begin, end] = self._new_bin(begin, end)
         return self._made[begin, end]
 
-    def _new_bin(self, begin: int, end: int) -> _Bin:
+    def _new_bin(self, begin: int, end: int) -> Bin:
         values, weights = self.values[begin:end], self.weights[begin:end]
         weight = float(weights.sum())
         low, high = float(values[0]), float(values[-1])
         centre = min(max(float((weights * values).sum()) / weight, low), high)
         away = values - centre
         moment = weights * away
-        return _Bin(
+        second = float((moment * away).sum())
+        return Bin(
             *(begin, end, low, high, centre, weight),
-            *(float(moment.sum()), float(np.abs(moment).sum()), float((moment * away).sum())),
+            *(float(moment.sum()), float(np.abs(moment).sum()), second, second),
+            end - begin + 32,  # each is a sum of so many products, of up to ten roundings each; and some for weights
         )
 
-    def _halves(self, whole: _Bin) -> list[_Bin]:
+    def _halves(self, whole: Bin) -> list[Bin]:
         """Two bins for one, divided in the middle of its range."""
         middle = max(math.sqrt(whole.low) * math.sqrt(whole.high), whole.high * _LEAST_SHARE)
         cut = whole.begin + int(np.searchsorted(self.values[whole.begin : whole.end], middle, side="right"))
@@ -130,7 +136,7 @@ class Scattered:
         while precision <= _LAST_PRECISION:
             low, high = self._refined(_Profile(cost, epsilon, precision), tolerance)
             best = max(best[0], low), min(best[1], high)
-            if best[1] - best[0] <= tolerance * best[1]:
+            if best[1] - best[0] <= tolerance * best[1] or best[1] < 2 * best[0]:  # then bins are what is wide
                 break
             precision *= 4
         return best
@@ -172,7 +178,7 @@ class _Profile:
         self.engine = Arb(precision)
         self.cost, self.epsilon = cost, epsilon
 
-    def over(self, each: _Bin) -> Any:
+    def over(self, each: Bin) -> Any:
         """The part of the mean that a bin makes up."""
         parts = each.balls
         with self.engine.working():
@@ -188,11 +194,11 @@ class _Profile:
             bounds = engine.bounds(found)
         return bounds if bounds is not None else (Fraction(0), Fraction(1))
 
-    def _wide(self, each: _Bin, weight: Any, *_: Any) -> Any:
+    def _wide(self, each: Bin, weight: Any, *_: Any) -> Any:
         engine = self.engine
         return engine.mul(weight, engine.union(self._value(self._times_cost(each.high)), self._least(each.low)))
 
-    def _narrow(self, each: _Bin, weight: Any, first: Any, second: Any, centre: Any, around: Any) -> Any:
+    def _narrow(self, each: Bin, weight: Any, first: Any, second: Any, centre: Any, around: Any) -> Any:
         engine, cost = self.engine, self._cost
         x = engine.mul(centre, cost)
         total = engine.mul(weight, self._value(x))

@@ -38,6 +38,7 @@ class SecretProfile(OfNumbers):
     free_at = (4, 5)
     on_a_grid = solves = True
     rank = 1
+    loudest = Fraction(5)
     pairs: ClassVar[tuple[Pair, ...]] = (Pair.BOTH,)
 
     _window: ClassVar[type[BoundFunction]] = WindowProfile

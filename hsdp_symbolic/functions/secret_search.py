@@ -46,6 +46,8 @@ def best_window(
 
 def least_place(factor: Fraction, steps: int, cost_of: Callable[[int, Fraction], float]) -> tuple[int, Fraction]:
     """A window and a share at which a cost is about least: from a good guess on, in ever smaller steps."""
+    if not 0 < factor <= 1:  # hypotheses are checked where the choice is used
+        raise ArgumentError("factor", factor, "not a contraction", "give a number above 0 and at most 1")
     cost = cache(lambda window, share: cost_of(window, Fraction(share, SHARES)))
     forgets = 1 / (1 - float(factor)) if factor < 1 else math.inf
     here = max(1, min(steps, round(min(1.8 * forgets, steps / 2)))), 55

@@ -31,5 +31,8 @@ class SumOver(BoundFunction):
     def _eval_is_real(self) -> bool | None:
         return True if self.args[0].is_real else None
 
+    def _eval_is_integer(self) -> bool | None:
+        return True if self.args[0].is_integer else None
+
     def _eval_is_nonnegative(self) -> bool | None:
         return True if self.args[0].is_nonnegative else None

@@ -1,15 +1,17 @@
 """Regularised multi-class logistic regression: `prop:smooth`, `prop:smooth_strcvx_clip`, `cor:logistic`.
 
 Scores z_i = x̄ᵀθ_i, probabilities p = softmax(z), T = diag(p) − ppᵀ. As printed, the proposition on clipped gradients
-fails for three or more classes (`hsdp audit` has the counterexample); what is stated here is what holds.
+fails for three or more classes (`hsdp audit` has the counterexample); what is stated here is what holds. Proofs are for
+features with or without a constant 1 appended; the statements are those for the paper's, with it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 
-from sympy import Expr, Integer, S, sqrt
+from sympy import Basic, Expr, Integer, S, sqrt
+from sympy.core.relational import Relational
 
 from ..display import Dot, Over, Plus, times, undisplay
 from ..functions.geometric import GeometricSum
@@ -41,7 +43,7 @@ from ..proof.facts.regression import (
     where_clipped,
 )
 from ..proof.kernel import Theorem, apply, assume, cancel, combine, cut, rewrite, substitute
-from ..proof.propositions import AtMost, Descent, From, Renyi, ShuffledOnce
+from ..proof.propositions import AtMost, Descent, From, Proposition, Renyi, ShuffledOnce
 from ..proof.search import claimed, given, later, positive_from_one, short
 from ..statement import Statement
 from ..symbols import (
@@ -82,43 +84,66 @@ from .softmax import (
     GRADIENT,
     LETTERS,
     MODEL,
+    ONE_APPENDED,
     SMOOTHNESS,
+    SQUARE,
     bent_cases,
     by_clip_norm,
     by_features,
     clipped_bounds,
     everywhere,
     gradient_bound,
+    one_appended,
     plain_bounds,
 )
 
 STEP_SIZE = eta < 2 / (SMOOTHNESS + 2 * lam)
+PRINTED_SMOOTHNESS, PRINTED_STEP_SIZE, PRINTED_CASES = (
+    each.subs(ONE_APPENDED) for each in (SMOOTHNESS, STEP_SIZE, CLIPPING_KEEPS_CONVEX)
+)
 CLIPPED = "per-example gradients of the unregularised loss are clipped to S_g/2, then λθ is added"
 
 
-LONGEST = sqrt(times(2, L**2 + 1))
-"""The largest norm of an unclipped gradient, as it is printed."""
+LONGEST = sqrt(2) * sqrt(SQUARE)
+"""The largest norm of an unclipped gradient."""
+PRINTED_LONGEST = sqrt(times(2, L**2 + 1))
+
+
+def _as_printed(said: Proposition) -> Proposition:
+    """The same of features to which a constant 1 is appended, as in the paper."""
+    return said.changed(lambda part: part.subs(ONE_APPENDED) if isinstance(part, Basic) else part)
+
+
+def _claimed(proposition: Proposition, relations: Iterable[Relational], prove: Callable[[], Theorem]) -> Theorem:
+    """What a statement of the paper claims, from a proof for features with or without the constant."""
+    return claimed(_as_printed(proposition), relations, (), lambda: one_appended(prove()))
 
 
 @cache
 def lipschitz_losses() -> Theorem:
-    """No unclipped gradient is longer than √(2(L² + 1))."""
-    constant = undisplay(LONGEST)
-    bound = combine(gradient_bound().proposition.left, constant**2, (S.One, gradient_bound()))  # type: ignore[attr-defined]
-    positive = kernel.loosen(kernel.positive(constant))
+    """No unclipped gradient is longer than √(2(L² + bias))."""
+    bound = combine(gradient_bound().proposition.left, LONGEST**2, (S.One, gradient_bound()))  # type: ignore[attr-defined]
+    positive = kernel.loosen(kernel.positive(LONGEST))
     return kernel.named(
-        apply(gradient_norm, kernel.loosen(bound), positive, put={factor: constant, **LETTERS}), "losses are Lipschitz"
+        apply(gradient_norm, kernel.loosen(bound), positive, put={factor: LONGEST, **LETTERS}), "losses are Lipschitz"
     )
+
+
+@cache
+def smooth_losses() -> Theorem:
+    """Unclipped losses are convex and (L² + bias)/2-smooth."""
+    positive, smooth, _ = plain_bounds()
+    return apply(hessian, positive, smooth, put={factor: SMOOTHNESS, **LETTERS})
+
+
+def _printed_longest() -> Theorem:
+    said = LipschitzLosses(MODEL, LONGEST)
+    return later(_as_printed(said), (), lambda: one_appended(lipschitz_losses()), "losses are Lipschitz")
 
 
 @cache
 def smoothness() -> Statement:
     """`prop:smooth`."""
-
-    def prove() -> Theorem:
-        positive, smooth, _ = plain_bounds()
-        return apply(hessian, positive, smooth, put={factor: SMOOTHNESS, **LETTERS})
-
     return Statement(
         label="prop:smooth",
         kind="proposition",
@@ -127,36 +152,41 @@ def smoothness() -> Statement:
         says="Smoothness constant of the unregularised loss; beside it the bound on its gradient.",
         bounds=r"\beta",
         names_it=True,
-        theorem=claimed(SmoothLosses(MODEL, SMOOTHNESS), (), (), prove),
+        theorem=_claimed(SmoothLosses(MODEL, SMOOTHNESS), (), smooth_losses),
         shown=Over(L**2 + 1, 2),
-        also=((r"\mathrm{Lip}(\ell_0)", LONGEST),),
-        beside=(later(LipschitzLosses(MODEL, undisplay(LONGEST)), (), lipschitz_losses, "losses are Lipschitz"),),
+        also=((r"\mathrm{Lip}(\ell_0)", PRINTED_LONGEST),),
+        beside=(_printed_longest(),),
         hypotheses=(),
         assumes=(FEATURES,),
+    )
+
+
+UPPER = SMOOTHNESS + lam
+"""How steep clipped, regularised gradients are where clipping keeps convexity."""
+
+
+@cache
+def stays_convex() -> Theorem:
+    """λI ⪯ ∇g ⪯ UPPER·I for two classes, or if clipping never bites."""
+    _, smooth, firm = plain_bounds()
+    along = everywhere(
+        (SMOOTHNESS, S.NegativeOne, S.Zero), lambda wanted: combine(S.Zero, wanted, (S.One, smooth)), bent_cases
+    )
+    change = everywhere(
+        (S.Zero, SMOOTHNESS, S.NegativeOne), lambda wanted: combine(S.Zero, wanted, (S.One, firm)), bent_cases
+    )
+    room = UPPER - lam
+    return apply(
+        gradient_between,
+        combine(P, room * X, (S.One, along)),
+        combine(G, room * P, (S.One, change)),
+        put={upper_1: UPPER, **LETTERS},
     )
 
 
 @cache
 def clipped() -> Statement:
     """`prop:smooth_strcvx_clip`, restricted to where it is true."""
-    upper = SMOOTHNESS + lam
-
-    def prove() -> Theorem:
-        _, smooth, firm = plain_bounds()
-        along = everywhere(
-            (SMOOTHNESS, S.NegativeOne, S.Zero), lambda wanted: combine(S.Zero, wanted, (S.One, smooth)), bent_cases
-        )
-        change = everywhere(
-            (S.Zero, SMOOTHNESS, S.NegativeOne), lambda wanted: combine(S.Zero, wanted, (S.One, firm)), bent_cases
-        )
-        room = upper - lam
-        return apply(
-            gradient_between,
-            combine(P, room * X, (S.One, along)),
-            combine(G, room * P, (S.One, change)),
-            put={upper_1: upper, **LETTERS},
-        )
-
     return Statement(
         label="prop:smooth_strcvx_clip",
         kind="proposition",
@@ -164,9 +194,9 @@ def clipped() -> Statement:
         where="Proposition 5.2 (proof in Appendix F.4)",
         says="λI ⪯ ∇g ⪯ this·I for the clipped, regularised gradient g: two classes, or clipping that never bites.",
         bounds=r"\lambda_{\max}(\nabla_\theta g)",
-        theorem=claimed(GradientBetween(GRADIENT, lam, upper), (CLIPPING_KEEPS_CONVEX,), (), prove),
+        theorem=_claimed(GradientBetween(GRADIENT, lam, UPPER), (PRINTED_CASES,), stays_convex),
         shown=Plus(Over(L**2 + 1, 2), lam),
-        hypotheses=(CLIPPING_KEEPS_CONVEX,),
+        hypotheses=(PRINTED_CASES,),
         uses=("prop:smooth",),
         assumes=(FEATURES, CLIPPED),
     )
@@ -175,7 +205,7 @@ def clipped() -> Statement:
 @cache
 def actively_clipped() -> Statement:
     """How far clipping can bend convexity, for any number of classes: a bound proved here, not in the paper."""
-    expr = lam - (L**2 + 1) / 16
+    expr = lam - SQUARE / 16
 
     def prove() -> Theorem:
         positive, _, _ = plain_bounds()
@@ -196,7 +226,7 @@ def actively_clipped() -> Statement:
         where="not in the paper; replaces the lower bound of Proposition 5.2",
         says="Lower bound on the symmetric part of ∇g for any number of classes, clipping active or not.",
         bounds=r"\lambda_{\min}\left(\tfrac12(\nabla_\theta g + \nabla_\theta g^T)\right)",
-        theorem=claimed(SymmetricPartAtLeast(GRADIENT, expr), (), (), prove),
+        theorem=_claimed(SymmetricPartAtLeast(GRADIENT, expr), (), prove),
         shown=Plus(lam, -Over(L**2 + 1, 16)),
         hypotheses=(),
         uses=("prop:smooth",),
@@ -207,7 +237,7 @@ def actively_clipped() -> Statement:
 @cache
 def tightly_clipped() -> Statement:
     """The same in terms of the clip norm: the smaller it is, the less convexity is lost."""
-    expr = lam - S_g * sqrt(L**2 + 1) / 8
+    expr = lam - BY_CLIP / 8
 
     def prove() -> Theorem:
         product, _ = clipped_bounds(by_clip_norm(), BY_CLIP)
@@ -221,7 +251,7 @@ def tightly_clipped() -> Statement:
         where="not in the paper; replaces the lower bound of Proposition 5.2",
         says="As prop:smooth_strcvx_clip:active where clipping is active, in terms of the clip norm S_g/2.",
         bounds=r"\lambda_{\min}\left(\tfrac12(\nabla_\theta g + \nabla_\theta g^T)\right)",
-        theorem=claimed(ClippedPartAtLeast(GRADIENT, expr), (), (), prove),
+        theorem=_claimed(ClippedPartAtLeast(GRADIENT, expr), (), prove),
         shown=Plus(lam, -Over(times(S_g, sqrt(L**2 + 1)), 8)),
         hypotheses=(),
         uses=("prop:smooth_strcvx_clip:active",),
@@ -249,10 +279,12 @@ def _contraction(label: str, norm: Expr, variances: Callable[[], Theorem], rests
     square = q**2 + more
     gained = lam * (1 + q) - q * norm / 4 - eta * norm**2
     expr = gained / (1 + sqrt(square))
-    relations = (eta * lam < 1, STEP_SIZE)
+    short_step = eta * lam < 1
+    relations = (short_step, PRINTED_STEP_SIZE)
+    printed_gain, printed_square = (each.subs(ONE_APPENDED) for each in (gained, square))
 
     def prove() -> Theorem:
-        short_q = kernel.abbreviate(q, combine(S.Zero, ABBREVIATIONS[q], (S.One, given(relations[0]))))
+        short_q = kernel.abbreviate(q, combine(S.Zero, ABBREVIATIONS[q], (S.One, given(short_step))))
         positive, _, firm = plain_bounds()
         product, change = clipped_bounds(variances(), norm)
         room = combine(S.Zero, 2 * q - eta * SMOOTHNESS, (SMOOTHNESS + 2 * lam, given(STEP_SIZE)), by=[short_q])
@@ -272,8 +304,8 @@ def _contraction(label: str, norm: Expr, variances: Callable[[], Theorem], rests
         where="not in the paper; replaces Proposition 5.2 for three or more classes",
         says="θ − ηg(θ) is (1 − ηλ′)-Lipschitz for this λ′, for any number of classes, clipping active or not.",
         bounds=r"\lambda'",
-        theorem=claimed(ContractionRate(GRADIENT, eta, expr), relations, (), prove),
-        shown=Over(gained, Plus(1, sqrt(square))),
+        theorem=_claimed(ContractionRate(GRADIENT, eta, expr), relations, prove),
+        shown=Over(printed_gain, Plus(1, sqrt(printed_square))),
         hypotheses=relations,
         uses=("prop:smooth", rests_on),
         assumes=(FEATURES, CLIPPED),
@@ -303,8 +335,8 @@ def _positive_rate(constant: Expr) -> Theorem:
 
 @cache
 def contracts() -> Theorem:
-    """A step on a batch is (1 − ηλ)-Lipschitz, by `prop:smooth_strcvx_clip`."""
-    bounded = apply(between_used, clipped().theorem, assume(Jacobian(GRADIENT, X, P, G)))
+    """A step on a batch is (1 − ηλ)-Lipschitz, where clipping keeps convexity."""
+    bounded = apply(between_used, stays_convex(), assume(Jacobian(GRADIENT, X, P, G)))
     positive = combine(S.Zero, P, (1 / SMOOTHNESS, bounded), (G / SMOOTHNESS,))
     kept = ABBREVIATIONS[q]
     room = combine(S.Zero, 2 * kept - eta * SMOOTHNESS, (SMOOTHNESS + 2 * lam, given(STEP_SIZE)))
@@ -357,18 +389,18 @@ def _average_as_printed() -> Theorem:
 
 def _printed_with() -> list[Theorem]:
     parts = below_one(), decay_below_one(), _average_as_printed()
-    return [*map(_for_softmax, parts), given(ORDER)]
+    return [*(one_appended(_for_softmax(each)) for each in parts), given(ORDER)]
 
 
 @cache
 def corollary() -> Statement:
     """`cor:logistic`, under what `prop:smooth_strcvx_clip` establishes."""
-    relations = (ORDER, EPOCHS, TWO_BATCHES, STEP_SIZE, CLIPPING_KEEPS_CONVEX)
-    assumed = StepsOn(RUN, GRADIENT, eta, b), NormalisedFirst(NORMALISED, alpha, eps_norm)
+    relations = (ORDER, EPOCHS, TWO_BATCHES, PRINTED_STEP_SIZE, PRINTED_CASES)
+    assumed = _as_printed(StepsOn(RUN, GRADIENT, eta, b)), NormalisedFirst(NORMALISED, alpha, eps_norm)
     expr = eps_norm + shuffled().expr.subs(rho0, rho_mul)
 
     def prove() -> Theorem:
-        return apply(normalised_first, assume(assumed[1]), _without_normalising())
+        return apply(normalised_first, assume(assumed[1]), one_appended(_without_normalising()))
 
     return Statement(
         label="cor:logistic",

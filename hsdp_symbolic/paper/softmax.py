@@ -2,6 +2,9 @@
 
 T = diag(p) − ppᵀ is positive and at most M; where the gradient is clipped its derivative is a multiple of
 (I − ûûᵀ)T, which need not be positive but is at least −M/8.
+
+Everything is proved for features to which `bias` constants 1 are appended, of norm ‖x̄‖² ≤ L² + bias; the paper appends
+one, and its statements are that case.
 """
 
 from __future__ import annotations
@@ -59,6 +62,8 @@ from ..symbols import (
     P,
     S_g,
     X,
+    bias,
+    bias_1,
     classes,
     clip_1,
     clip_scale,
@@ -95,17 +100,26 @@ from ..symbols import (
     y_2,
 )
 
-MODEL = Softmax(classes, L)
+MODEL = Softmax(classes, L, bias)
 CLIP = S_g / 2
 GRADIENT = Clipped(MODEL, CLIP, lam)
-SMOOTHNESS = (L**2 + 1) / 2
-NEVER_CLIPS = S_g**2 >= 8 * (L**2 + 1)
+SQUARE = L**2 + bias
+"""At most ‖x̄‖²."""
+SMOOTHNESS = SQUARE / 2
+NEVER_CLIPS = S_g**2 >= 8 * SQUARE
 TWO_CLASSES = classes <= 2
 CLIPPING_KEEPS_CONVEX = Or(TWO_CLASSES, NEVER_CLIPS)
-BY_CLIP = S_g * sqrt(L**2 + 1)
+BY_CLIP = S_g * sqrt(SQUARE)
 """What bounds the derivative of a clipped gradient, by the clip norm."""
+ONE_APPENDED = {bias: S.One}
+"""The paper's features: a constant 1 is appended."""
 HALF = Rational(1, 2)
-LETTERS = {count: classes, features_1: L, clip_1: CLIP, decay_1: lam}
+LETTERS = {count: classes, features_1: L, bias_1: bias, clip_1: CLIP, decay_1: lam}
+
+
+def one_appended(theorem: Theorem) -> Theorem:
+    """The same for the paper's features."""
+    return substitute(theorem, ONE_APPENDED)
 
 
 def _here(proposition: Proposition) -> Theorem:
@@ -190,10 +204,10 @@ def own_at_most_one() -> Theorem:
 
 @cache
 def gradient_bound() -> Theorem:
-    """‖∇ℓ₀‖² = ‖p − y‖²‖x̄‖² ≤ 2(L² + 1)."""
+    """‖∇ℓ₀‖² = ‖p − y‖²‖x̄‖² ≤ 2(L² + bias)."""
     residual = combine(RESIDUAL, Integer(2), (S.One, apply(squares_at_most_one, point())), (2 * p_own,))
     norm = apply(feature_norm, point())
-    found = combine(RESIDUAL * norm_2, 2 * (L**2 + 1), (norm_2, residual), (Integer(2), norm))
+    found = combine(RESIDUAL * norm_2, 2 * SQUARE, (norm_2, residual), (Integer(2), norm))
     return kernel.named(found, "an unclipped gradient is bounded")
 
 
@@ -207,7 +221,7 @@ def _variance_of(vectors: Theorem, first: Expr, second: Expr, at_most: Theorem |
 
 @cache
 def plain_bounds() -> tuple[Theorem, Theorem, Theorem]:
-    """Where the gradient is not clipped: 0 ≤ ⟨Δ, AΔ⟩ ≤ β‖Δ‖² and ‖AΔ‖² ≤ β⟨Δ, AΔ⟩, β = (L² + 1)/2."""
+    """Where the gradient is not clipped: 0 ≤ ⟨Δ, AΔ⟩ ≤ β‖Δ‖² and ‖AΔ‖² ≤ β⟨Δ, AΔ⟩, β = (L² + bias)/2."""
     vectors, norm = apply(plain_vectors, plain()), apply(feature_norm, point())
     positive = _variance_of(vectors, S.One, S.Zero)
     half = _variance_of(vectors, S.One, S.Zero, variance_half())
@@ -268,7 +282,7 @@ def _shrinks() -> Theorem:
 
 @cache
 def by_features() -> Theorem:
-    """T ⪯ M for s·M·‖x̄‖² = (L² + 1)/2, by Böhning's bound."""
+    """T ⪯ M for s·M·‖x̄‖² = (L² + bias)/2, by Böhning's bound."""
     norm, scale = apply(feature_norm, point()), clip_scale * norm_2
     room = combine(HALF, SMOOTHNESS / scale, (1 / (2 * scale), norm), (1 / (2 * clip_scale), _shrinks()))
     return kernel.weaken(variance_half(), room)
@@ -276,7 +290,7 @@ def by_features() -> Theorem:
 
 @cache
 def by_clip_norm() -> Theorem:
-    """T ⪯ M for s·M·‖x̄‖² = S_g·√(L² + 1), as s‖p − y‖‖x̄‖ = S_g/2 and 1 − p_y ≤ ‖p − y‖."""
+    """T ⪯ M for s·M·‖x̄‖² = S_g·√(L² + bias), as s‖p − y‖‖x̄‖ = S_g/2 and 1 − p_y ≤ ‖p − y‖."""
     lost = combine((1 - p_own) ** 2, RESIDUAL, (S.One, apply(own_squared, point())))
     reached, norm = kernel.loosen(apply(clip_reached, bent())), apply(feature_norm, point())
     scale = clip_scale * norm_2
@@ -309,7 +323,7 @@ def two_classes_flat() -> tuple[Theorem, Theorem, Theorem]:
 
 @cache
 def never_clipped() -> tuple[Theorem, Theorem]:
-    """What cannot both be, if S_g² ≥ 8(L² + 1): 0 < ‖∇ℓ₀‖² − (S_g/2)², as for a clipped gradient, and ≤ 0."""
+    """What cannot both be, if S_g² ≥ 8(L² + bias): 0 < ‖∇ℓ₀‖² − (S_g/2)², as for a clipped gradient, and ≤ 0."""
     more = RESIDUAL * norm_2 - CLIP**2
     shorter = combine(S.Zero, more, (S.One, apply(clip_is_shorter, bent())))
     longer = combine(more, S.Zero, (S.One, gradient_bound()), (Rational(1, 4), given(NEVER_CLIPS)))

@@ -36,7 +36,8 @@ class Curve:
 
     `source` is a label of the catalogue (or a changed `Statement`); `view` is the bound itself, its formula continued
     to fractions of an epoch (`continued`), or the worst divergence an attack on it finds (`worst`). Of a profile it is
-    ε at a δ (`epsilon`), μ (`mu`), or ε of a quadratic loss whose batches are made in the same way (`law`).
+    ε at a δ (`epsilon`; of a divergence, at its best order), μ (`mu`), or ε of a quadratic loss whose batches are made
+    in the same way (`law`).
     """
 
     source: str | Statement
@@ -119,7 +120,8 @@ class Panel:
     scales: tuple[str, str] = ("linear", "linear")
     texts: tuple[Text, ...] = ()
     verticals: tuple[tuple[float, str], ...] = ()
-    legend: Literal["none", "inside", "above"] = "inside"
+    legend: Literal["none", "inside", "above", "beside"] = "inside"
+    """`beside` is where the next panel would be: for the last one, where a row is not full."""
     place: Place = "best"
     swapped: bool = False
     """Whether values go to the right and the letter goes up: a profile is drawn as δ over ε."""

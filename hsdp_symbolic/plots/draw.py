@@ -194,21 +194,28 @@ def _draw_panel(
     if panel.ylabel:
         axes.set_ylabel(panel.ylabel)
     if shown and panel.legend != "none":
-        handles, words_shown = zip(*shown, strict=True)
-        if panel.legend == "above":
-            # From the figure's left edge where it has one column: wide tick labels then cannot push the legend out.
-            base = blended_transform_factory(drawing.transFigure, axes.transAxes) if narrow else axes.transAxes
-            lift = ScaledTranslation(0, (16 if panel.title else 2) / 72, drawing.dpi_scale_trans)
-            axes.legend(
-                handles,
-                words_shown,
-                loc="lower left",
-                bbox_to_anchor=(0.1, 1) if narrow else (0, 1),
-                bbox_transform=base + lift,
-                borderaxespad=0,
-            )
-        else:
-            axes.legend(handles, words_shown, loc=panel.place)
+        _write_legend(drawing, axes, panel, shown, narrow=narrow)
+
+
+def _write_legend(drawing: Drawing, axes: Axes, panel: Panel, shown: list[tuple[Artist, str]], *, narrow: bool) -> None:
+    handles, words = zip(*shown, strict=True)
+    if panel.legend == "above":
+        # From the figure's left edge where it has one column: wide tick labels then cannot push the legend out.
+        base = blended_transform_factory(drawing.transFigure, axes.transAxes) if narrow else axes.transAxes
+        lift = ScaledTranslation(0, (16 if panel.title else 2) / 72, drawing.dpi_scale_trans)
+        axes.legend(
+            handles,
+            words,
+            loc="lower left",
+            bbox_to_anchor=(0.1, 1) if narrow else (0, 1),
+            bbox_transform=base + lift,
+            borderaxespad=0,
+        )
+    elif panel.legend == "beside":
+        beside = axes.legend(handles, words, loc="center left", bbox_to_anchor=(1.1, 0.5))
+        beside.set_in_layout(False)  # there is room: no panel has to be narrower for it
+    else:
+        axes.legend(handles, words, loc=panel.place)
 
 
 def _write(axes: Axes, text: Text, colour: str) -> None:

@@ -8,10 +8,14 @@ from functools import cache
 
 import numpy as np
 
+from ..accounting.bounds import RenyiBound
+from ..accounting.conversion import Goal
+from ..accounting.orders import best
 from ..catalogue import statement
 from ..errors import ArgumentError
 from ..evaluate.enclosure import Enclosure, enclose
 from ..evaluate.program import compile_expression
+from ..meaning import Quantity
 from ..progress import Ticker
 from ..proof.algebra import close_sums
 from ..setting import Setting
@@ -100,11 +104,21 @@ def _worst(source: str, run: Setting, arguments: tuple[tuple[str, Exact], ...]) 
 
 @cache
 def _epsilon(source: str | Statement, run: Setting, arguments: tuple[tuple[str, Exact], ...]) -> Enclosure:
-    """ε at a δ, to 12 digits; where it is computed on a grid, its upper end."""
+    """ε at a δ, to 12 digits; its upper end where it is computed on a grid, or from a divergence at some good order."""
     stated, known = _find(source), dict(arguments)
     delta, on_a_grid = known.pop("delta"), _is_on_a_grid(stated)
+    if stated.quantity is Quantity.DIVERGENCE:
+        return _point(Fraction(_at_best_order(stated, run, Fraction(delta)).decimals(SEEN_DIGITS)[1]))
     found = stated.epsilon(run, delta, rtol=SEEN_RTOL if on_a_grid else FOUND_RTOL, **known)  # type: ignore[arg-type]
     return _point(Fraction(found.decimals(SEEN_DIGITS)[1])) if on_a_grid else _twelve_digits(as_double(found))
+
+
+def _at_best_order(stated: Statement, run: Setting, delta: Fraction) -> Enclosure:
+    assert stated.neighbouring is not None
+    bound = RenyiBound(stated, run, ({},), stated.neighbouring, why="")  # S_g is already what the record moves
+    found = best(bound, Goal("epsilon", delta)).value
+    assert found is not None
+    return found
 
 
 @cache

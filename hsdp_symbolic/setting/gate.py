@@ -11,6 +11,7 @@ import numbers
 import re
 from decimal import Decimal
 from fractions import Fraction
+from math import isfinite
 
 from ..errors import ArgumentError
 from .letters import LETTERS, Letter
@@ -33,6 +34,8 @@ def to_fraction(name: str, value: object) -> Fraction:
     >>> to_fraction("eta", 0.02), to_fraction("eta", "1/50"), to_fraction("eta", "2e-2")
     (Fraction(1, 50), Fraction(1, 50), Fraction(1, 50))
     """
+    if type(value) is float and isfinite(value):
+        return Fraction(Decimal(repr(value)))  # what is below comes to the same, and schedules have very many
     if isinstance(value, bool) or not (isinstance(value, (numbers.Rational, float, Decimal, str)) or _is_numpy(value)):
         raise ArgumentError(name, value, f"a {type(value).__name__} is not an exact number", _HOW_TO_WRITE)
     if isinstance(value, numbers.Rational):

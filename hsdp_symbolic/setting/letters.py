@@ -73,6 +73,7 @@ ARGUMENTS = (
     Letter("sigma_mul", r"\sigma_{mul}", "noise multiplier: noise standard deviation over clip norm"),
     _whole("classes", "c", "number of classes", 2),
     Letter("kappa", r"\kappa", "Lipschitz constant of φ', for a loss φ(x·θ)"),
+    Letter("slope", r"s_\varphi", "largest |φ'|, for a loss φ(x·θ)"),
     Letter("beta0", r"\beta_0", "smoothness of what is clipped: a record's loss, regularised or not"),
     Letter("lam0", r"\lambda_0", "the regulariser adds lam0*theta after clipping; 0 if none does", strict=False),
     _whole("bias", r"\mathrm{bias}", "1 if a constant 1 is appended to the features, else 0", 0, 1),

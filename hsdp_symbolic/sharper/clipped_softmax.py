@@ -2,6 +2,9 @@
 
 Where a gradient is clipped, its second derivative is multiplied by C/‖∇ℓ‖, and T = diag(p) − ppᵀ is at most
 √2·‖p − y‖: together at most β₁ = √2·C·‖x̄‖, however large the features are.
+
+`smooth:softmax` and `clip:softmax:convex` are what `prop:smooth` and `prop:smooth_strcvx_clip` say, for features
+with or without a constant 1.
 """
 
 from __future__ import annotations
@@ -10,11 +13,12 @@ from functools import cache
 
 from sympy import Expr, Rational, S, sqrt
 
-from ..display import Over, times
-from ..meaning import FEATURES
+from ..display import Over, Plus, times
+from ..paper.logistic import CLIPPED, UPPER, smooth_losses, stays_convex
 from ..paper.softmax import (
     BY_CLIP,
     CLIP,
+    CLIPPING_KEEPS_CONVEX,
     HALF,
     LETTERS,
     MODEL,
@@ -25,6 +29,7 @@ from ..paper.softmax import (
     plain_bounds,
     point,
 )
+from ..paper.softmax import GRADIENT as WITH_DECAY
 from ..proof import kernel
 from ..proof.facts.clipped_softmax import (
     OTHERS,
@@ -42,6 +47,8 @@ from ..proof.facts.regression import (
     RESIDUAL,
     BatchMaps,
     Clipped,
+    GradientBetween,
+    SmoothLosses,
     VarianceAtMost,
     bent_norm,
     clip_reached,
@@ -61,14 +68,13 @@ from ..symbols import (
     S_g,
     X,
     beta0,
-    classes,
+    bias,
     clip_scale,
-    count,
     decay_1,
     eta,
     factor,
-    features_1,
     kept,
+    lam,
     lam0,
     norm_2,
     p_own,
@@ -97,10 +103,11 @@ from .clipped_updates import (
     positive_constant,
     shown_with,
 )
+from .sensitivity import ONE_HOT
 
 GRADIENT = Clipped(MODEL, CLIP, lam0)
 BENT_SMOOTHNESS = BY_CLIP / sqrt(2)
-"""β₁ = √2·C·√(L² + 1), C = S_g/2."""
+"""β₁ = √2·C·√(L² + bias), C = S_g/2."""
 CONSTANT = SHORT_CONSTANT.subs(beta0, BENT_SMOOTHNESS)
 SHORT_WHERE_BENT = SHORT.subs(beta0, BENT_SMOOTHNESS)
 SHORT_WHERE_PLAIN = eta * (SMOOTHNESS + 2 * lam0) <= 2
@@ -189,7 +196,7 @@ def variance_by_residual() -> Theorem:
         (1 / slack, apply(others_mean, moments)),
         (S.One, others),
     )
-    put = {factor: WRONG + slack, count: classes, features_1: L, p_own: p_own, p_squares: p_squares, norm_2: norm_2}
+    put = {**LETTERS, factor: WRONG + slack, p_own: p_own, p_squares: p_squares, norm_2: norm_2}
     lemma = apply(variance_bound, kernel.loosen(found), put=put)
     return kernel.named(lemma, "variances, by how far the probabilities are from the label")
 
@@ -205,7 +212,7 @@ def by_residual() -> Theorem:
     scale = clip_scale * norm_2
     most = BENT_SMOOTHNESS / scale
     reached, norm = kernel.loosen(apply(clip_reached, bent())), apply(feature_norm, point())
-    # M²·s²‖x̄‖⁴ = 2C²(L² + 1) ≥ 2C²‖x̄‖² = 2s²‖p − y‖²‖x̄‖⁴
+    # M²·s²‖x̄‖⁴ = 2C²(L² + bias) ≥ 2C²‖x̄‖² = 2s²‖p − y‖²‖x̄‖⁴
     enough = combine(BEYOND, most**2, (2 / scale**2, norm_2, reached), (2 * CLIP**2 / scale**2, norm))
     own = combine(WRONG**2, RESIDUAL, (S.One, apply(own_squared, point())))
     total = combine(S.Zero, most + WRONG, (most,), (S.One, _not_wrong()))
@@ -262,7 +269,7 @@ def _ours(lemma: Theorem) -> Theorem:
 
 @cache
 def small_clip() -> Theorem:
-    """A step on a batch is Lipschitz with c of `clip:convex` for β₁, if it is short for β₁ and (L² + 1)/2."""
+    """A step on a batch is Lipschitz with c of `clip:convex` for β₁, if it is short for β₁ and (L² + bias)/2."""
     positive, _, firm = plain_bounds()
     nonzero = [_put(each) for each in divisors_positive()]
     wide = combine(S.Zero, 2 * KEPT - eta * SMOOTHNESS, (S.One, given(SHORT_WHERE_PLAIN)))
@@ -284,6 +291,46 @@ def small_clip() -> Theorem:
     return apply(mean_of_maps, record)
 
 
+# --- Statements -----------------------------------------------------------------------------------------------------
+
+LENGTH_2 = Plus(L**2, bias)
+
+
+@cache
+def smooth_softmax() -> Statement:
+    """`smooth:softmax`."""
+    return Statement(
+        label="smooth:softmax",
+        kind="proposition",
+        title="Smoothness of softmax regression, with or without a bias",
+        where="not in the paper, whose Proposition 5.1 is the case bias = 1",
+        says="Smoothness constant of the unregularised loss.",
+        bounds=r"\beta",
+        theorem=claimed(SmoothLosses(MODEL, SMOOTHNESS), (), (), smooth_losses),
+        shown=Over(LENGTH_2, 2),
+        hypotheses=(),
+        assumes=(ONE_HOT,),
+    )
+
+
+@cache
+def keeps_convex() -> Statement:
+    """`clip:softmax:convex`."""
+    return Statement(
+        label="clip:softmax:convex",
+        kind="proposition",
+        title="Clipped gradients of softmax regression: where convexity and smoothness survive, with or without a bias",
+        where="not in the paper; of Proposition 5.2, where it is true, it is the case bias = 1",
+        says="λI ⪯ ∇g ⪯ this·I for the clipped, regularised gradient g: two classes, or clipping that never bites.",
+        bounds=r"\lambda_{\max}(\nabla_\theta g)",
+        theorem=claimed(GradientBetween(WITH_DECAY, lam, UPPER), (CLIPPING_KEEPS_CONVEX,), (), stays_convex),
+        shown=Plus(Over(LENGTH_2, 2), lam),
+        hypotheses=(CLIPPING_KEEPS_CONVEX,),
+        uses=("smooth:softmax",),
+        assumes=(ONE_HOT, CLIPPED),
+    )
+
+
 @cache
 def softmax() -> Statement:
     """`clip:softmax`."""
@@ -293,13 +340,13 @@ def softmax() -> Statement:
         kind="proposition",
         title="Clipped gradients of softmax regression: how far a step expands, by clip norm",
         where="not in the paper; replaces Proposition 5.2 for three or more classes",
-        says="As clip:convex, with β₁ = √2·C·√(L² + 1) in the place of β₀ = (L² + 1)/2, C = S_g/2: the smaller the "
-        "clip norm, the less clipping bends.",
+        says="As clip:convex, with β₁ = √2·C·√(L² + bias) in the place of β₀ = (L² + bias)/2, C = S_g/2: the smaller "
+        "the clip norm, the less clipping bends.",
         bounds=r"\mathrm{Lip}(\theta\mapsto\theta-\eta g)",
         theorem=claimed(BatchMaps(GRADIENT, eta, CONSTANT), relations, (), small_clip),
-        shown=shown_with(Over(times(S_g, sqrt(L**2 + 1)), sqrt(2))),
+        shown=shown_with(Over(times(S_g, sqrt(LENGTH_2)), sqrt(2))),
         hypotheses=relations,
         printed_with=lambda: [_put(each) for each in divisors_positive()],
-        uses=("prop:smooth", "clip:convex"),
-        assumes=(FEATURES, *ASSUMES),
+        uses=("smooth:softmax", "clip:convex"),
+        assumes=(ONE_HOT, *ASSUMES),
     )

@@ -174,6 +174,29 @@ def positive_constant() -> Theorem:
     return substitute(found, {root: right_of(inside), kept: KEPT}, inside, keeps_some())
 
 
+@cache
+def contracts_below() -> Theorem:
+    """A short step by convex losses contracts where β₀ < 4λ₀(1 − ηλ₀)(2 − ηλ₀): its constant c is below 1."""
+    known = assume(Less(beta0, _WHERE_ONE))
+    squares = combine(kept**2, _BELOW_ROOT, (eta / (4 * kept), known))
+    lemma = combine(kept / sqrt(root), S.One, (_HALVED, assume(Less(kept**2, root))))
+    return for_our_step(cut(substitute(lemma, {root: _BELOW_ROOT}, below_root()), squares))
+
+
+@cache
+def expands_from() -> Theorem:
+    """And nowhere else: from that β₀ on, c is at least 1."""
+    known = assume(AtMost(_WHERE_ONE, beta0))
+    squares = combine(_BELOW_ROOT, kept**2, (eta / (4 * kept), known))
+    lemma = combine(S.One, kept / sqrt(root), (_HALVED, assume(AtMost(root, kept**2))))
+    return for_our_step(cut(substitute(lemma, {root: _BELOW_ROOT}, below_root()), squares))
+
+
+_WHERE_ONE = 4 * (1 - kept) / eta * kept * (1 + kept)
+"""The β₀ at which c is 1: k² = 1 − ηβ₀/4k; λ₀ being (1 − k)/η."""
+_BELOW_ROOT = 1 - eta * beta0 / (4 * kept)
+_HALVED = 1 / (sqrt(root) * (sqrt(root) + kept))
+
 _SIDES = [(each.left, each.right) for each in one_sided_derivative.premises if isinstance(each, Equal | AtMost | Less)]
 
 

@@ -72,8 +72,8 @@ from .gaps import at_most_one, squares, until_next
 from .pattern import WHERE
 from .reshuffled import RESHUFFLED
 
-_PLANS = N, b / n, K, K
-_RUN = descent(AsDrawn(WithPlan(*_PLANS, plan)))
+PLANS = N, b / n, K, K
+_RUN = descent(AsDrawn(WithPlan(*PLANS, plan)))
 _HERE = Units(_RUN, b, lipschitz, rho0)
 _AT = {count: N, rate: b / n, epochs_1: K, plan: plan}
 """What facts about plans are about."""
@@ -95,7 +95,7 @@ def _at_hit(epoch_: Expr) -> Drift:
 
 def _within(epoch_: Expr) -> Theorem:
     """The place is one of N batches."""
-    return apply(planned_within, put={**_put(), known_1: K, epoch: epoch_})
+    return apply(planned_within, put={count: N, epochs_1: K, known_1: K, plan: plan, epoch: epoch_})
 
 
 def _put() -> dict[Expr, Expr]:
@@ -186,7 +186,7 @@ _COST = alpha * (alpha - 1) * rho0
 _BODY = _COST * PlannedGaps(lipschitz, N, K, i)
 
 
-def _drawn(batches: Batches | Anything) -> From:
+def drawn(batches: Batches | Anything) -> From:
     return From(descent(batches), Integer(0), K * N)
 
 
@@ -207,7 +207,7 @@ def over_plans() -> Theorem:
     above = given(ORDER)
 
     def claim(plans: Expr) -> Proposition:
-        return Moment(_drawn(FirstPlans(*_PLANS, plans)), alpha, exp(LogMeanExp(_BODY, i, plans)))
+        return Moment(drawn(FirstPlans(*PLANS, plans)), alpha, exp(LogMeanExp(_BODY, i, plans)))
 
     def step(so_far: Theorem) -> Theorem:
         one, room = assume(AtMost(S.One, k)), assume(AtMost(k + 1, N**K))
@@ -256,7 +256,7 @@ def reshuffle() -> Statement:
         says="ε after K epochs, each in a fresh order, for any record, for updates that are c-Lipschitz: the average "
         "over the record's places. Never more than composition.",
         bounds=r"\varepsilon",
-        theorem=claimed(Renyi(_drawn(RESHUFFLED.batches), alpha, expr), relations, by_lipschitz(RESHUFFLED), prove),
+        theorem=claimed(Renyi(drawn(RESHUFFLED.batches), alpha, expr), relations, by_lipschitz(RESHUFFLED), prove),
         shown=Dot(Over(1, alpha - 1), Named(Str(r"\log\left(\frac{1}{N} \mathbf{1}^{\top} M^{K-1} f\right)"), value)),
         printed_with=lambda: [given(ORDER)],
         also=_WHERE_SHOWN,

@@ -8,6 +8,7 @@ by shifts A·L^(−i). For this no noise of training is needed: it may be 0, and
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -70,6 +71,11 @@ from ..symbols import (
     z,
 )
 
+WHERE = "not in the paper"
+ASSUMES = (
+    "without the record means that its gradient is 0 wherever it would be used: batches and divisor are the same",
+    "no iterate of training is released, its last one included",
+)
 ONCE = Forgetting(OnceAnEpoch(N), NOISE, Neighbouring.ADD_REMOVE, K * N, noise_ratio * NOISE)
 
 
@@ -108,12 +114,12 @@ class Course:
         found = apply(drift_wider, before, room)
         return self.told(found, target)
 
-    def told(self, found: Theorem, target: Drift, *nonzero: Theorem) -> Theorem:
+    def told(self, found: Theorem, target: Drift, *nonzero: Theorem, by: Sequence[Theorem] = ()) -> Theorem:
         """The same state, written as `target`, its cost with ρ."""
         for old, new in zip(found.proposition.expressions(), target.expressions(), strict=True):
             if old != new:
                 spelled = [short(self.rho)] if new == target.cost and old.has(sigma2) else []
-                found = rewrite(found, cancel(old, new, *self.nonzero, *nonzero, by=spelled))
+                found = rewrite(found, cancel(old, new, *self.nonzero, *nonzero, by=[*spelled, *by]))
         return found
 
 

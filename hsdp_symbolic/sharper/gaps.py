@@ -2,7 +2,8 @@
 
 That is possible for every update with a Lipschitz constant c, and needs c ≤ 1 nowhere. With g steps from a hit on, the
 shift c^(−i)/Σ_(s<g) c^(−2s) in the i-th of them leaves nothing, and spends u(g) = 1/Σ_(s<g) c^(−2s), which is at most
-1: never more than composition. For c ≥ 1 it does not pay to leave something for later, where it would be larger.
+1: never more than composition. For c ≥ 1 and gaps that are alike it does not pay to leave something for later, where it
+would be larger; after a short gap, before a long one, it may.
 """
 
 from __future__ import annotations
@@ -13,16 +14,13 @@ from functools import cache
 from sympy import Expr, S
 
 from ..functions.geometric import GeometricSum
-from ..paper.descents import ANY
 from ..proof import kernel
 from ..proof.facts.drift import Drift
 from ..proof.kernel import Theorem, assume, cancel, combine, cut, rewrite, substitute
-from ..proof.propositions import AtMost, Proposition, Unused
+from ..proof.propositions import AtMost, Proposition
 from ..proof.search import induct
-from ..symbols import b, i, j, lipschitz, rho0, split, u, whole
+from ..symbols import i, lipschitz, split, u, whole
 from .drifts import Units
-
-_ANY = Units(ANY, b, lipschitz, rho0)
 
 
 def squares(steps: Expr) -> Expr:
@@ -105,23 +103,6 @@ def written(found: Theorem, wanted: Proposition, *known: Theorem) -> Theorem:
     for old, new in zip(found.proposition.expressions(), wanted.expressions(), strict=True):
         found = found if old == new else rewrite(found, cancel(old, new, *known))
     return found
-
-
-# --- Any pattern ----------------------------------------------------------------------------------------------------
-
-
-@cache
-def any_hit() -> Theorem:
-    """Any pattern: a hit that finds nothing left to hide is begun to be hidden."""
-    return kernel.named(hit(_ANY, assume(_ANY.state(j, S.Zero, u))), "a hit")
-
-
-@cache
-def any_miss() -> Theorem:
-    """Any pattern: a step without a hit goes on with it, so that after g steps nothing is left and u(g) was spent."""
-    limit = assume(AtMost(i + 1, whole))
-    before = assume(_ANY.state(j + i, _away(i, whole), u + _spent(i, whole)))
-    return kernel.named(miss(_ANY, before, i, assume(Unused(ANY.batches, j + i)), limit), "a step without a hit")
 
 
 @cache

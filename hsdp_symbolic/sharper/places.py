@@ -39,7 +39,7 @@ def _least(case: Theorem) -> Theorem:
 
 @cache
 def least_rate() -> Theorem:
-    """No rate up to the largest spends less than Φ(g, ℓ)/x."""
+    """No rate up to the largest spends less than Ψ(g, ℓ)/x."""
     found = kernel.cases(_least(assume(AtMost(g, S.One))), _least(assume(AtMost(S.One, g))))
     return kernel.named(found, "no rate spends less")
 
@@ -54,7 +54,7 @@ def _falls(rate: Expr, slow: Theorem, case: Theorem) -> Theorem:
 
 @cache
 def falls_with_length() -> Theorem:
-    """Φ(g, ℓ)/x falls as x grows and the first edge stays."""
+    """Ψ(g, ℓ)/x falls as x grows and the first edge stays."""
     less, more = assume(AtMost(g, S.One)), assume(AtMost(S.One, g))
     slower = kernel.loosen(combine(CHORD, LARGEST, (P_t / x_2 / (1 + D), more)))
     two_edges = _falls(LARGEST, combine(LARGEST, LARGEST), less)

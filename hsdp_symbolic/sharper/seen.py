@@ -27,12 +27,18 @@ from ..proof.facts.definitions import RUN
 from ..proof.facts.epochs import drawn_by_itself_each_time, drawn_each_time, sampled_each_time
 from ..proof.facts.sampling import (
     MECHANISM,
+    MECHANISMS,
     AddedAtRandom,
     Dominated,
+    DominatedInTurn,
+    EachDominated,
     LeftOutApart,
     UsedAtRandom,
+    dominated_step,
     domination_composes,
+    domination_in_turn,
     nothing_dominated,
+    nothing_in_turn,
     poisson_profile,
     poisson_replacing,
     poisson_subsampling,
@@ -51,10 +57,11 @@ from ..proof.propositions import (
     Every,
     Proposition,
     Renyi,
+    StepsIndependent,
 )
 from ..proof.search import claimed, given, induct, short
 from ..statement import ON_A_GRID_TEXT, Statement
-from ..symbols import S_g, T, alpha, b, epsilon, epsilon_1, eta, i, n, noise_1, rate, rho0, start
+from ..symbols import S_g, T, alpha, b, epsilon, epsilon_1, eta, i, n, noise_1, rate, rho0, start, steps
 
 REACH = eta * S_g / b
 ENOUGH = b <= n
@@ -98,6 +105,21 @@ def dominated(seen: Seen) -> Theorem:
     nothing = apply(nothing_dominated, put={RUN: seen.run, MECHANISM: seen.mechanism})
     found = induct(i, 0, claim, nothing, lambda so_far: apply(domination_composes, anew, so_far, one))
     return substitute(kernel.named(found, "every iterate of i steps is dominated"), {i: T})
+
+
+@cache
+def steps_that_differ() -> Theorem:
+    """All iterates of T steps are dominated by T mechanisms, one for each step, whatever these are."""
+
+    def claim(steps: Expr) -> Proposition:
+        return DominatedInTurn(Every(RUN, steps), MECHANISMS, steps)
+
+    def step(so_far: Theorem) -> Theorem:
+        one = apply(dominated_step, assume(EachDominated(RUN, MECHANISMS)), put={steps: i})
+        return apply(domination_in_turn, assume(StepsIndependent(RUN)), so_far, one)
+
+    found = induct(i, 0, claim, apply(nothing_in_turn), step)
+    return substitute(kernel.named(found, "steps that differ, every iterate seen"), {i: T})
 
 
 def _divided(seen: Seen) -> tuple[str, ...]:

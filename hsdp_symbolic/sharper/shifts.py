@@ -164,7 +164,7 @@ def spent_shown(at: Expr, cost: Expr = STEP_COST) -> tuple[Expr, tuple[tuple[str
     length = Dot(q**2, Over(GeometricSum(q**2, times(N, K - 1)), last))
     names = {"g": slope, r"\ell": length}
     shown = Dot(cost, Over(Pooled(*(Named(Str(name), value) for name, value in names.items())), last))
-    return shown, (*names.items(), (r"\Phi(g, \ell)", Over(*fraction(Pooled(g, ell).closed()))))
+    return shown, (*names.items(), (r"\Psi(g, \ell)", Over(*fraction(Pooled(g, ell).closed()))))
 
 
 def chord(left: Expr = j) -> tuple[Expr, Expr]:

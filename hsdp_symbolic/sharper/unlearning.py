@@ -61,15 +61,10 @@ from ..symbols import (
     z,
 )
 from .descent import away_in_descent, largest_rate, not_beyond
-from .forgetting import ONCE, Course, fading, forgotten, square
+from .forgetting import ASSUMES, ONCE, WHERE, Course, fading, forgotten, square
 from .gaussian import FULL_BATCH_SQUARE, SQUARE
 
 ALWAYS = Forgetting(EveryStep(), NOISE, Neighbouring.ADD_REMOVE, K, noise_ratio * NOISE)
-WHERE = "not in the paper"
-ASSUMES = (
-    "without the record means that its gradient is 0 wherever it would be used: batches and divisor are the same",
-    "no iterate of training is released, its last one included",
-)
 
 
 # --- Every step uses the record, and the noise of training helps ------------------------------------------------------

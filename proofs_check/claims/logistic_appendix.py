@@ -25,7 +25,7 @@ from sympy import (
 )
 
 from hsdp_symbolic import Setting, statement
-from hsdp_symbolic.paper.softmax import gradient_bound, plain_bounds
+from hsdp_symbolic.paper.softmax import gradient_bound, one_appended, plain_bounds
 from hsdp_symbolic.proof.certificates import Positive, sign_on
 from hsdp_symbolic.proof.checks import AtPoint, Certificate, Cited, Identity
 from hsdp_symbolic.proof.controls import Proved
@@ -247,7 +247,7 @@ def _hessian() -> list[Claim]:
             label=SMOOTH,
             where="Appendix F.3, lines 1735 and 1737",
             says="so they are at most ½·‖x̄‖² ≤ (L² + 1)/2: ⟨Δ, ∇²ℓ₀Δ⟩ ≤ (L² + 1)/2·‖Δ‖², for any number of classes",
-            printed=Proved(plain_bounds()[1]),
+            printed=Proved(one_appended(plain_bounds()[1])),
             items=("F.3/sentence-4", "F.3/sentence-5", "F.3/display-2", "5.1/display-4"),
         ),
         Claim(
@@ -265,7 +265,7 @@ def _hessian() -> list[Claim]:
 
 def _constants() -> list[Claim]:
     """The constants of prop:smooth and how they are reached."""
-    bounded = Proved(gradient_bound())
+    bounded = Proved(one_appended(gradient_bound()))
     size_a, size_b = a_u**2 + b_v**2, w_max**2 + w_min**2
     apart = (a_u - w_max) ** 2 + (b_v - w_min) ** 2
 
@@ -335,7 +335,9 @@ def _constants() -> list[Claim]:
                 "two classes, p = (1/2, 1/2), ‖x‖ = L = 3, λ = 1/100: the curvature along (x̄, −x̄)",
             ),
             corrected=Certificate(
-                w_variance + lam * Delta_2, statement(CLIP).expr * Delta_2, ((Integer(1), plain_bounds()[1]),)
+                w_variance + lam * Delta_2,
+                statement(CLIP).expr * Delta_2,
+                ((Integer(1), one_appended(plain_bounds()[1])),),
             ),  # w_variance is ⟨Δ, ∇²ℓ₀Δ⟩, Delta_2 is ‖Δ‖²
             correction="ℓ₀ is β-smooth, which is what the proof then uses; ℓ_λ is (β + λ)-smooth, as Section 5.1 says",
             items=("F.4/sentence-5",),

@@ -145,7 +145,7 @@ def _below_split() -> list[tuple[str, Check]]:
     last = statement("eps0").expr.subs(j, N - j0)
     return [
         (
-            "the two edges are never below the chord, so Φ(g, ℓ) ≤ 1 + g²ℓ whether they pool or not",
+            "the two edges are never below the chord, so Ψ(g, ℓ) ≤ 1 + g²ℓ whether they pool or not",
             Certificate(
                 Pooled(g, ell).closed().subs(g, 1 + slack),
                 1 + (1 + slack) ** 2 * ell,

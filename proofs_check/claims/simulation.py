@@ -13,7 +13,7 @@ from sympy.core.relational import Relational
 
 from hsdp_symbolic import Setting, statement
 from hsdp_symbolic.catalogue import labels
-from hsdp_symbolic.experiment.attack import FIGURE, Attack, attack, is_target, suited
+from hsdp_symbolic.experiment.attack import FIGURE, LIKE, Attack, attack, is_target, suited
 from hsdp_symbolic.experiment.bound_and_truth import BoundAndTruth, bound_and_truth
 from hsdp_symbolic.experiment.quadratic_profile import quadratic_profile
 from hsdp_symbolic.proof.checks import Check, Evidence, Method, Verdict
@@ -23,6 +23,8 @@ from ..claim import Claim, Group
 
 _FAST = Setting(n=2, b=1, K=2, eta="0.95", lam=1, beta="1.05", sigma=1, S_g="1/2")
 """Contracts so fast that little stays hidden: here the bounds are within a small factor of the truth."""
+_ANY_SIZE = _FAST.replace(eta="0.4", beta="1.2")
+"""The same for batches whose size is left to chance, however large they are."""
 _LOGISTIC = Setting(n=4, b=1, K=2, eta="0.5", lam="0.5", S_g=1)
 _LETTERS: dict[str, Any] = {"alpha": 2, "j0": 1, "L": 1, "sigma_mul": 4, "classes": 2, "eps_norm": 0}
 SAMPLES = 20_000
@@ -143,7 +145,7 @@ def _of(label: str) -> list[Claim]:
     if not is_target(bound):
         return []
     scheme = bound.scheme
-    run: Any = _LOGISTIC if label == "cor:logistic" else _FAST
+    run: Any = _LOGISTIC if label == "cor:logistic" else _ANY_SIZE if scheme in LIKE else _FAST
     if label == "eqn:proof_strongly_convex_first_epoch":
         run = run.replace(K=1)
     says = f"the bound holds for simulated descent with {scheme.replace('_', ' ')} batches"

@@ -50,6 +50,7 @@ _CONTROLS: dict[str, tuple[int | str, float, float, bool]] = {
     "sigma_mul": (20, 0.1, 100, True),
     "classes": (2, 2, 100, False),
     "kappa": ("0.25", 0.01, 10, True),
+    "slope": ("1", 0.01, 10, True),
     "beta0": (4, 1e-2, 100, True),
     "lam0": ("0.1", 0, 10, False),
     "bias": (1, 0, 1, False),

@@ -383,4 +383,6 @@ class TestSeveralRuns:
 
     def test_edge_probabilities(self, figure_run):
         assert epsilon_of_all([Part(figure_run, "shuffle")], delta=1).epsilon == 0
-        assert epsilon_of_all([Part(figure_run, "shuffle")], delta=0).epsilon == math.inf
+        with pytest.raises(ArgumentError, match="no finite epsilon holds with certainty"):
+            epsilon_of_all([Part(figure_run, "shuffle")], delta=0)
+        assert epsilon_of_all([Part(figure_run.replace(S_g=0), "shuffle")], delta=0).epsilon == 0

@@ -118,3 +118,29 @@ def test_rates_and_steps():
     )
     assert row(found, "5 steps").guarantee.epsilon < row(found, "20 steps").guarantee.epsilon
     assert "n is not given" in row(found, "twice as large").why_not
+
+
+@pytest.mark.parametrize("sizes", [32, [32, 16, 64]])
+@pytest.mark.parametrize("decay", ["0.5", None])
+def test_of_a_schedule_what_it_is_made_for_is_left(sizes, decay):
+    given = {**OPTIONS, **CONVEX, "weight_decay": decay, "batch_size": sizes, "epochs": None}
+    found = advise(
+        training_run(**{**given, "learning_rate": ["0.1", "0.05", "0.02"]}, per="epoch"),
+        delta=DELTA, scheme="shuffle", effort="quick",
+    )  # fmt: skip
+    left = {each.kind for each in found.refused if "the schedule says how long training is" in each.why_not}
+    assert left == {Kind.EPOCHS, Kind.BATCH_SIZE}
+    assert {Kind.CLIP_NORM, Kind.BATCHES} <= {each.kind for each in found.rows}
+
+
+def test_a_second_regulariser_is_named():
+    within = training_run(**OPTIONS, **CONVEX, regulariser="inside")
+    found = row(advise(within, delta=DELTA, scheme="fixed", effort="quick"), "weight_decay = 2,").guarantee
+    assert any("another 2·θ is added after clipping" in each for each in found.assumed_by_you)
+
+
+def test_a_gradient_left_out_is_compared_under_balls_in_bins_too():
+    run = training_run(n=40, batch_size=10, epochs=2, noise_multiplier=4, max_grad_norm=1)
+    found = advise(run, delta="1e-5", scheme="fixed", neighbouring="zero_out", effort="quick")
+    assert any("balls in bins" in row.words for row in found.rows)
+    assert not any("balls in bins" in row.words for row in found.others)

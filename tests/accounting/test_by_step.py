@@ -5,9 +5,8 @@ Bounds by shifts against the exact law of small runs with real records; against 
 
 from __future__ import annotations
 
-import time
+import math
 from fractions import Fraction
-from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -16,26 +15,23 @@ from hsdp_symbolic import Setting
 from hsdp_symbolic.accounting import (
     TrainingRun,
     average,
-    calibrate,
     checkpoints,
     delta,
     epsilon,
     logistic,
-    scalar,
+    scheduled,
     softmax,
     training_run,
-    vouched,
 )
 from hsdp_symbolic.accounting.by_step import by_shifts
+from hsdp_symbolic.accounting.columns import Columns
 from hsdp_symbolic.accounting.conversion import Goal
 from hsdp_symbolic.accounting.effort import NORMAL
-from hsdp_symbolic.accounting.timeline import steps_of
-from hsdp_symbolic.errors import ArgumentError, HsdpError
-from hsdp_symbolic.evaluate.enclosure import Enclosure
+from hsdp_symbolic.accounting.step_constants import Constants
 from hsdp_symbolic.experiment import plans
 from hsdp_symbolic.experiment.losses import Quadratic
 from hsdp_symbolic.experiment.small_runs import Update, exact_pair
-from hsdp_symbolic.meaning import Scheme
+from hsdp_symbolic.meaning import Neighbouring, Scheme
 
 from . import stepwise_law as exact
 
@@ -55,6 +51,7 @@ class Case:
     def __init__(self, scheme: str, kind: str, rng) -> None:
         self.scheme, self.kind, self.rng = scheme, kind, rng
         self.n = int(rng.integers(2, 4 if scheme == "reshuffle" else 5))
+        most = 2 if scheme == "reshuffle" and self.n > 2 else 3  # epochs, whose orders are enumerated
         self.b = self.n if scheme == "full_batch" else int(rng.integers(1, self.n + 1))
         leftover = self.n % self.b
         if kind in ("partial", "dropped") and scheme != "full_batch":
@@ -63,7 +60,7 @@ class Case:
         if leftover:
             self.leftover = {"partial": "partial", "dropped": "dropped"}.get(kind) or some(rng, ["partial", "dropped"])
         self.divisor = some(rng, [self.b, "actual"]) if self.leftover == "partial" else None
-        self.epochs = int(rng.integers(1, 3 if scheme == "reshuffle" else 4))
+        self.epochs = int(rng.integers(1, most + 1))
         self.decay, self.clip = (
             some(rng, [Fraction(1, 2), Fraction(1, 5), Fraction(1, 100)]),
             some(rng, [Fraction(1), Fraction(1, 3)]),
@@ -144,8 +141,8 @@ class TestNoBoundIsBroken:
     @pytest.mark.parametrize("scheme", KNOWN)
     @pytest.mark.parametrize("kind", ["schedule", "checkpoint", "average", "partial", "dropped"])
     def test_by_real_records(self, kind, scheme):
-        found = list(ratios(kind, scheme, seed=1, count=26))
-        assert len(found) > 40
+        found = list(ratios(kind, scheme, seed=1, count=13))
+        assert len(found) > 20
         assert max(found) <= 1 + ROUNDING
 
     @pytest.mark.slow
@@ -160,7 +157,7 @@ class TestNoBoundIsBroken:
     def test_if_iterates_are_projected(self, scheme):
         """Onto an interval, after the noise: densities computed step by step."""
         found = []
-        for number in range(34):
+        for number in range(24):
             rng = np.random.default_rng([3, KNOWN.index(scheme), number])
             n, epochs, factor, half = 2, int(rng.integers(1, 3)), some(rng, [0.5, 0.9]), some(rng, [0.2, 0.5, 1.5])
             eta, curvature, far = 0.5, 2 * (1 - factor), float(rng.uniform(0.3, 2))
@@ -177,10 +174,56 @@ class TestNoBoundIsBroken:
             bound = bounded(run, scheme)
             for each, most in zip(EPSILONS, bound, strict=True):
                 truth = max(pair.delta(float(each)), pair.reversed.delta(float(each)))
+                least = delta(run, epsilon=each, scheme=scheme).delta
+                assert least <= most
                 if truth > 1e-9:
-                    found.append(truth / most)
-        assert len(found) > 40
+                    found.append(truth / least)
+        assert len(found) > 30
         assert max(found) <= 1 + ROUNDING
+
+    @pytest.mark.parametrize("scheme", ["without_replacement", "shuffle", "reshuffle"])
+    def test_closed_forms_if_iterates_are_projected(self, scheme):
+        """Onto a set so wide that it does not help, yet is met: what holds without it holds."""
+        for factor, half in ((0.5, 0.3), (0.9, 1.0)):
+            update = Update(Quadratic(2 * (1 - factor), 1.0), eta=0.5, sigma=1.0, divisor=1, interval=(-half, half))
+            plan = getattr(plans, scheme)(2, 1, 4 if scheme == "without_replacement" else 2)
+            pair = exact_pair(update, (np.zeros(2), plan), (np.array([0.0, 1.0]), plan))
+            lam = Fraction(round(20 * (1 - factor)), 10)
+            setting = Setting(n=2, b=1, K=2, eta=Fraction(1, 2), lam=lam, beta=lam, sigma=1, S_g=1)
+            wide = TrainingRun(setting, projection=10**6)
+            for each in EPSILONS:
+                truth = max(pair.delta(float(each)), pair.reversed.delta(float(each)))
+                found = delta(wide, epsilon=each, scheme=scheme)
+                assert truth <= found.delta * (1 + ROUNDING)
+                if scheme != "without_replacement":
+                    assert found.delta <= delta(setting, epsilon=each, scheme=scheme).delta
+        assert any("projected" in each for each in found.assumptions) or not found.hidden_state
+
+    def test_the_place_in_the_epoch_before_the_last_is_averaged_over(self, monkeypatch):
+        """Reshuffled: never more than where the record is last in it, and less where steps hide little."""
+        run = training_run(
+            n=60, batch_size=6, noise_multiplier=4, max_grad_norm=1, per="epoch", weight_decay="0.02",
+            learning_rate=["0.5", "0.4", "0.3", "0.2"], loss=logistic(feature_norm=1),
+        )  # fmt: skip
+        pairs = by_shifts(run, Scheme.RESHUFFLE, NORMAL)[0]
+        monkeypatch.setattr(scheduled, "MOST_PIECES", 0)
+        one = by_shifts(run, Scheme.RESHUFFLE, NORMAL)[0]
+        assert len(one.costs) == 10
+        assert len(pairs.costs) == 100
+        assert sum(each.share for each in pairs.costs) == 1
+        less, more = (each.best(Goal("epsilon", Fraction(1, 10**5))).upper for each in (pairs, one))
+        assert 0.9 * more < less < 0.999 * more
+
+    def test_a_wide_projection_never_costs_more(self):
+        facts = {"n": 60, "batch_size": 20, "noise_multiplier": 4, "max_grad_norm": 1, "epochs": 5}
+        for loss, decay in ((logistic(feature_norm=1), "0.1"), (logistic(feature_norm=1), None), (None, None)):
+            told = {**facts, "learning_rate": "0.5", "weight_decay": decay, "loss": loss}
+            for scheme in ("fixed", "shuffle", "reshuffle", "poisson", "without_replacement"):
+                plain, wide = (
+                    epsilon(training_run(**told, projection=each), delta="1e-5", scheme=scheme).epsilon
+                    for each in (None, 10**6)
+                )
+                assert wide <= plain * (1 + 1e-9)
 
     def test_what_is_attained(self):
         """In fixed order with the record last in its epoch, where no step could be better used: exactly."""
@@ -194,6 +237,30 @@ class TestNoBoundIsBroken:
             q = 1 - eta * 0.5
             drift, noise = q * drift + 2 * eta / 3, q**2 * noise + (eta * z / 3) ** 2
         assert found.square >= drift**2 / noise * (1 - 1e-12)
+
+
+class TestFallingRates:
+    """A learning rate annealed to nothing: late steps have little noise, and must not be taken for early ones."""
+
+    @pytest.mark.parametrize("scheme", ["fixed", "shuffle", "reshuffle"])
+    @pytest.mark.parametrize("loss", [logistic(feature_norm=1), softmax(classes=10, feature_norm=1)], ids=str)
+    def test_cosine_annealing_is_far_below_composition(self, scheme, loss):
+        told = {
+            "n": 1347, "batch_size": 64, "epochs": 15, "leftover": "dropped", "noise_multiplier": 8,
+            "max_grad_norm": 1, "weight_decay": "0.2", "loss": loss,
+        }  # fmt: skip
+        annealed = training_run(learning_rate=lambda step: 0.25 * (1 + math.cos(math.pi * step / 315)), **told)
+        assert epsilon(annealed, delta="1e-5", scheme=scheme).epsilon < 1.4  # where composition has 4.2
+
+    def test_of_very_many_rates_the_last_are_looked_up(self, monkeypatch):
+        monkeypatch.setattr("hsdp_symbolic.accounting.step_constants.MOST_FOOTINGS", 2)
+        run = training_run(
+            n=10, batch_size=10, epochs=4, learning_rate=["0.5", "0.4", "0.3", "0.2"], per="epoch", noise_multiplier=8,
+            max_grad_norm=1, weight_decay="0.2", loss=softmax(classes=10, feature_norm=1),
+        )  # fmt: skip
+        constants = Constants.of(run, Columns.of(run, Scheme.FULL_BATCH, Neighbouring.REPLACE_ONE))
+        assert np.isfinite(constants.factor).tolist() == [False, False, True, True]
+        assert "2 learning rates at most" in constants.reason
 
 
 class TestClosedForms:
@@ -214,154 +281,3 @@ class TestClosedForms:
         assert training_run(learning_rate=["0.1"] * 3, per="epoch", **facts) == training_run(
             learning_rate="0.1", epochs=3, **facts
         )
-
-
-class TestDescriptions:
-    FACTS: ClassVar = {"n": 100, "noise_multiplier": 2, "max_grad_norm": 1}
-
-    def test_lists_and_functions_say_the_same(self):
-        by_epoch = training_run(learning_rate=["0.4", "0.2"], per="epoch", batch_size=10, **self.FACTS)
-        by_step = training_run(learning_rate=["0.4"] * 10 + ["0.2"] * 10, per="step", batch_size=10, **self.FACTS)
-        by_rule = training_run(
-            learning_rate=lambda t: "0.4" if t < 10 else "0.2", steps=20, batch_size=10, **self.FACTS
-        )
-        assert by_epoch == by_step == by_rule
-        assert len({by_epoch, by_step, by_rule}) == 1
-        assert str(by_epoch.schedule) == "a schedule of 20 steps in 2 stretches, learning rates from 0.2 to 0.4"
-
-    def test_batches_that_grow(self):
-        run = training_run(
-            learning_rate="0.1", batch_size=[10, 25], per="epoch", **{**self.FACTS, "n": 100, "max_grad_norm": 1}
-        )
-        assert [each.steps for each in run.schedule.stretches] == [10, 4]
-        assert epsilon(run, delta="1e-5", scheme="fixed").epsilon < 10
-
-    def test_accumulated_gradients_are_one_batch(self):
-        facts = {**self.FACTS, "learning_rate": "0.1", "epochs": 2}
-        assert training_run(batch_size=5, accumulate=2, **facts) == training_run(batch_size=10, **facts)
-
-    @pytest.mark.parametrize(
-        ("given", "message"),
-        [
-            ({"learning_rate": ["0.1", "0.2"], "batch_size": 10}, "per='epoch'"),
-            ({"learning_rate": ["0.1", "0.2"], "per": "month", "batch_size": 10}, "per epoch or per step"),
-            ({"learning_rate": [], "per": "step", "batch_size": 10}, "empty list"),
-            ({"learning_rate": ["0.1"], "epochs": 2, "per": "epoch", "batch_size": 10}, "there are 2 epochs"),
-            ({"learning_rate": lambda t: "0.1", "batch_size": 10}, "does not say how many"),
-            ({"learning_rate": lambda t: 1 / t, "steps": 3, "batch_size": 10}, "fails at 0: ZeroDivisionError"),
-            ({"learning_rate": lambda t: "x", "steps": 3, "batch_size": 10}, "not a number"),
-            ({"learning_rate": ["0.1", -1], "per": "step", "batch_size": 10}, "must be positive"),
-            ({"learning_rate": "0.1", "per": "step", "batch_size": 10, "epochs": 1}, "nothing is given per step"),
-            ({"learning_rate": "0.1", "batch_size": [10, 200], "per": "epoch"}, "exceed the dataset"),
-            ({"learning_rate": "0.1", "batch_size": 10, "epochs": 1, "released": "some"}, "which iterates"),
-            ({"learning_rate": "0.1", "batch_size": 10, "epochs": 1, "released": [0]}, "out of range"),
-            ({"learning_rate": "0.1", "batch_size": 10, "epochs": 1, "projection": 0}, "must be positive"),
-            ({"learning_rate": "0.1", "epochs": 1, "accumulate": 2, "sample_rate": "0.1"}, "batch_size"),
-        ],
-    )
-    def test_what_is_refused(self, given, message):
-        with pytest.raises(ArgumentError, match=message):
-            training_run(**{**self.FACTS, **given})
-
-
-class TestAnyRun:
-    """Whatever run is described: an answer that is at most composition and at least the exact law, or a refusal."""
-
-    def random_run(self, rng) -> dict[str, object]:
-        n = int(rng.integers(2, 200))
-        size = int(rng.integers(1, n + 1))
-        steps = int(rng.integers(1, 60))
-        rates = [some(rng, ["0.5", "0.1", "2", "30", "1e-6"]) for _ in range(steps)]
-        run: dict[str, object] = {"n": n, "batch_size": size, "noise_multiplier": some(rng, ["1", "8", "0.2", "100"])}
-        run["max_grad_norm"] = some(rng, [1, "0.1"])
-        run["learning_rate"] = some(rng, [rates[0], rates, lambda t: rates[t]])
-        if rng.random() < 0.4:
-            run["noise_multiplier"] = [some(rng, ["1", "8", "3"]) for _ in range(steps)]
-        if rng.random() < 0.2:
-            run["batch_size"] = [int(rng.integers(1, n + 1)) for _ in range(steps)]
-        run["steps"] = steps
-        names = "learning_rate", "noise_multiplier", "batch_size"
-        planned = any(not isinstance(run[name], (str, int)) for name in names)
-        if planned:
-            run["per"] = "step"
-        if rng.random() < 0.8:
-            run["weight_decay"] = some(rng, ["0.01", "1", "0"])
-            run["loss"] = some(
-                rng,
-                [
-                    logistic(feature_norm=1),
-                    None,
-                    vouched(lipschitz="0.9"),
-                    softmax(classes=3, feature_norm=1),
-                    scalar(feature_norm=2, curvature=3),
-                ],
-            )
-        run["leftover"] = some(rng, [None, "partial", "dropped", "blank", "repeated"])
-        run["divisor"] = some(rng, [None, None, "actual", size, 7])
-        run["released"] = some(rng, ["last", "every", checkpoints(1, 5, 17), average(4), "last"])
-        run["projection"] = some(rng, [None, None, "0.5", 3])
-        return {name: value for name, value in run.items() if value is not None}
-
-    def attempt(self, seed: int, schemes: tuple[str, ...]) -> str:
-        rng = np.random.default_rng([9, seed])
-        given, scheme = self.random_run(rng), some(rng, schemes)
-        try:
-            run = training_run(**given)
-            found = epsilon(run, delta="1e-5", scheme=scheme)
-        except HsdpError:
-            return "refused"
-        composed = [each.value for each in found.considered if "composition" in each.label and each.value is not None]
-        assert all(found.epsilon <= each for each in composed)
-        assert found.epsilon >= found.lower >= 0
-        if scheme in KNOWN and not run.only_rate:
-            assert found.epsilon >= self.least(run, scheme) * (1 - 1e-9)
-        return found.bound
-
-    def least(self, run: TrainingRun, scheme: str) -> float:
-        """The last step alone, if the record is certain to be in it: nobody can know more than everything else."""
-        if scheme != "full_batch":
-            return 0.0
-        step = steps_of(run, Scheme(scheme)).stretches[-1]
-        size = run.divisor if isinstance(run.divisor, int) else int(run.setting["n"])
-        jump = step.eta * run.setting["S_g"] / size
-        noise = 2 * step.eta * step.sigma2 * Fraction(step.b, size) ** 2
-        return Goal("epsilon", Fraction(1, 10**5)).of_gaussian(Enclosure(jump**2 / noise, jump**2 / noise)).lower()
-
-    def test_there_is_an_answer_or_a_refusal(self):
-        found = [self.attempt(seed, KNOWN) for seed in range(50)]
-        assert found.count("refused") < 40
-        assert len(set(found)) > 3
-
-    def test_where_batches_are_drawn_afresh(self):
-        found = [self.attempt(seed, ("poisson", "without_replacement")) for seed in range(1000, 1002)]
-        assert found
-
-    def test_a_million_steps(self):
-        begun = time.process_time()
-        run = training_run(
-            n=60_000, batch_size=60, learning_rate=["0.5"] * 500 + ["0.25"] * 500, per="epoch", noise_multiplier=8,
-            max_grad_norm=1, weight_decay="0.01", loss=logistic(feature_norm=1),
-        )  # fmt: skip
-        found = epsilon(run, delta="1e-5", scheme="shuffle")
-        assert run.steps == 10**6
-        assert found.epsilon == pytest.approx(0.685631, abs=1e-6)
-        assert time.process_time() - begun < 20
-
-    def test_the_noise_of_a_schedule_can_be_calibrated(self):
-        run = training_run(
-            n=100, batch_size=10, learning_rate=["0.5", "0.2"], noise_multiplier=["4", "2"], per="epoch",
-            max_grad_norm=1, weight_decay="0.1", loss=logistic(feature_norm=1),
-        )  # fmt: skip
-        found = calibrate(run, target_epsilon=1, delta="1e-5", scheme="shuffle", solve_for="noise_scale")
-        assert 1 - 1e-5 < found.guarantee.epsilon <= 1
-        assert found.guarantee.hidden_state
-
-    def test_stretches_of_steps_drawn_afresh(self):
-        """Never above one run of the noisiest sort of step, nor below one of the other sort."""
-        facts = {"n": 1000, "batch_size": 50, "max_grad_norm": 1, "learning_rate": "0.5"}
-        both = training_run(noise_multiplier=[2] * 20 + [4] * 20, per="step", **facts)
-        found = epsilon(both, delta="1e-5", scheme="poisson")
-        less, more = (
-            epsilon(training_run(noise_multiplier=z, steps=40, **facts), delta="1e-5", scheme="poisson") for z in (4, 2)
-        )
-        assert less.epsilon < found.epsilon < 1.2 * more.epsilon

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 
 import pytest
 
 from hsdp_symbolic import HsdpError, Setting, statement
-from hsdp_symbolic.accounting import calibrate, compare, delta, epsilon
+from hsdp_symbolic.accounting import calibrate, compare, delta, epsilon, logistic, training_run
 from hsdp_symbolic.accounting.applicable import bounds_for
 from hsdp_symbolic.accounting.candidates import statements_of
 from hsdp_symbolic.accounting.conversion import Goal
 from hsdp_symbolic.accounting.effort import EFFORTS, TooMuchWork, admit_effort, check_work, is_long
 from hsdp_symbolic.accounting.orders import best
 from hsdp_symbolic.cli import main
+from hsdp_symbolic.errors import OutsideDoubleRange
+from hsdp_symbolic.functions.secret_profile import SecretProfile
 from hsdp_symbolic.functions.shift_programme import Programme
 
 LONG = ("reshuffle", "without_replacement")
@@ -180,3 +183,40 @@ class TestSearch:
             again = epsilon(run.replace(sigma=found.value), **told)
             assert again.epsilon == found.guarantee.epsilon
             assert epsilon(run.replace(sigma=found.value * Fraction(99, 100)), **told).epsilon > 1
+
+
+class TestLoudRuns:
+    """So little noise that a single use of a record is hardly hidden."""
+
+    RUN = training_run(
+        n=1000,
+        batch_size=50,
+        epochs=2,
+        learning_rate="0.1",
+        weight_decay="0.1",
+        noise_multiplier="0.3",
+        max_grad_norm=1,
+        loss=logistic(feature_norm=1),
+    )
+
+    @pytest.mark.parametrize(("scheme", "mu"), [("poisson", "3.33"), ("without_replacement", "6.67")])
+    def test_secret_hits_are_skipped_with_the_reason(self, scheme, mu):
+        candidates = bounds_for(self.RUN, scheme)
+        (entry,) = (each for each in candidates.refused if each.label == f"profile:{scheme}")
+        assert entry.verdict == "skipped"
+        assert f"one use of a record has μ = {mu}, and beyond 2.24 it takes minutes" in entry.reason
+        assert "effort 'thorough'" in entry.reason
+        assert any(":composition:" in each.label for each in candidates.bounds)
+
+    @pytest.mark.parametrize("scheme", ["poisson", "without_replacement"])
+    def test_not_where_noise_hides_it_nor_where_everything_is_asked_for(self, scheme):
+        quiet = bounds_for(replace(self.RUN, setting=self.RUN.setting.replace(sigma_squared=1)), scheme)
+        thorough = bounds_for(self.RUN, scheme, effort=EFFORTS["thorough"])
+        for found in (quiet, thorough):
+            assert any(each.label == f"profile:{scheme}" for each in found.bounds)
+
+
+def test_distances_that_no_bits_tell_apart_are_refused_in_words():
+    run = [Fraction(x) for x in ("1/2", "400", "99/100", "40", "2", "1/2")]
+    with pytest.raises(OutsideDoubleRange, match="what came before does not fit in a double; account for every"):
+        SecretProfile.solved("arb", Fraction(1, 10**5), Fraction(1, 100), *run)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from fractions import Fraction
+from functools import cache
 
 import mpmath
 import numpy as np
@@ -64,7 +65,8 @@ def test_the_smallest_of_all_applicable_bounds_is_chosen(figure_run, scheme):
     run = paper_run(figure_run, scheme)
     found = epsilon(run, delta="1e-5", scheme=scheme)
     relation = check_neighbouring(scheme, None)
-    assert {entry.label for entry in found.considered} == {s.label for s, _ in covering(scheme, relation)}
+    permuted = {"profile:balls_in_bins"} if scheme in ("shuffle", "reshuffle") else set()
+    assert {entry.label for entry in found.considered} == {s.label for s, _ in covering(scheme, relation)} | permuted
     values = [entry.value for entry in found.considered if entry.value is not None]
     assert found.epsilon == min(values)
     assert found.bound in (
@@ -395,7 +397,8 @@ def test_other_invalid_runs(changes, message):
     [
         ({"scheme": "random"}, "no such way of making batches"),
         ({"neighbouring": "add_remove"}, "no statement for shuffle covers it"),
-        ({"neighbouring": "zero_out"}, "no such relation"),
+        ({"neighbouring": "substitute"}, "no such relation"),
+        ({"neighbouring": "zero_out"}, "nothing says how long the gradient of a record is"),
         ({"orders": []}, "an empty list"),
         ({"orders": "2,3"}, "not a list of orders"),
         ({"orders": 2}, "not a list of orders"),
@@ -417,7 +420,6 @@ def test_a_run_that_is_none():
 
 
 EXTREMES = [
-    {"delta": 0},
     {"delta": 1},
     {"delta": "1e-300"},
     {"delta": "0.5"},
@@ -442,6 +444,12 @@ TELLING = ("1e-300", 10**18, [2, 8, math.inf])
 """What is tried under these schemes always; the rest if there is time."""
 
 
+@cache
+def derived(scheme):
+    """Everything a scheme needs is derived, so that no answer's time is that of a derivation."""
+    epsilon(training_run(noise_multiplier=3, steps=300, **batches_of(scheme)), delta="1e-4", scheme=scheme)
+
+
 @pytest.mark.parametrize(
     ("scheme", "changes"),
     [
@@ -459,13 +467,11 @@ def test_extremes_are_answered_in_time(scheme, changes):
     given = {"noise_multiplier": 1, "steps": 300, **batches_of(scheme)}
     given |= {name: value for name, value in changes.items() if name in given}
     options = {"delta": "1e-5", **{name: value for name, value in changes.items() if name in ("delta", "orders")}}
-    epsilon(training_run(**{**given, "noise_multiplier": 3}), delta="1e-4", scheme=scheme)  # not the derivation's time
+    derived(scheme)
     started = time.process_time()
     found = epsilon(training_run(**given), scheme=scheme, **options)
     assert time.process_time() - started < SECONDS.get(scheme, 2)
     assert found.epsilon >= found.lower >= 0
-    if changes.get("delta") == 0:
-        assert found.epsilon == math.inf
     if changes.get("delta") == 1 or changes.get("noise_multiplier") == 1e308:
         assert found.epsilon == 0
     if isinstance(found.order, Fraction):  # the answer is right: at its order, by the formula, to 60 digits

@@ -94,11 +94,23 @@ class TestDpAccounting:
         assert made.get_epsilon(1e-5) == math.inf
         assert made.get_delta(1) == 1
 
+    def test_with_certainty_there_is_no_finite_epsilon(self, adapter, event):
+        assert adapter.HiddenStatePrivacyAccountant().compose(event).get_epsilon(0) == math.inf
+
     def test_other_relations_are_refused(self, adapter):
         import dp_accounting as dp
 
         with pytest.raises(ArgumentError, match="REPLACE_ONE"):
-            adapter.HiddenStatePrivacyAccountant(dp.NeighboringRelation.REPLACE_SPECIAL)
+            adapter.HiddenStatePrivacyAccountant("substitute")
+        assert set(dp.NeighboringRelation) == set(adapter.RELATIONS)  # all there are
+
+    def test_a_record_left_out(self, adapter, event):
+        import dp_accounting as dp
+
+        made = adapter.HiddenStatePrivacyAccountant(dp.NeighboringRelation.REPLACE_SPECIAL).compose(event)
+        found = epsilon(event.run(), delta=1e-5, scheme=event.scheme.value, neighbouring="zero_out")
+        assert made.get_epsilon(1e-5) == found.epsilon
+        assert found.epsilon < 0.6 * adapter.HiddenStatePrivacyAccountant().compose(event).get_epsilon(1e-5)
 
     def test_a_record_added_or_removed_under_poisson_sampling(self, adapter, event):
         import attr

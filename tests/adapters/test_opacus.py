@@ -196,9 +196,17 @@ class TestDigits:
         assert found.hidden_state
         assert found.epsilon == pytest.approx(same.epsilon, rel=1e-6)
         expands = Run(classes=10, loss=loss, decay=0.01).epochs(2).found()
-        assert expands.bound == "expanding:reshuffle"
+        assert expands.bound == "profile:reshuffle:expanding"
         assert expands.setting["lipschitz"] > 1
         assert found.epsilon < expands.epsilon < composition(2).epsilon
+
+    def test_ten_classes_without_bias(self):
+        loss = softmax(classes=10, feature_norm=1, bias=False)
+        model = nn.Linear(64, 10, bias=False)
+        found = Run(classes=10, loss=loss, model=model, max_grad_norm=1.5).epochs(2).found()
+        same = plain(loss=loss, max_grad_norm=1.5, epochs=2)
+        assert found.hidden_state
+        assert found.epsilon == pytest.approx(same.epsilon, rel=1e-6)
 
     def test_ten_classes_clipped_a_hair_too_early(self):
         """Opacus divides by the norm plus 1e-6, so a clip norm of exactly the largest gradient's does bite."""
@@ -483,12 +491,60 @@ class TestUpdates:
         self.composed(Run(optimizer=made).epochs(1), "learning rate is not the same throughout: 0.05, 0.1")
 
     def test_a_schedule_under_poisson_sampling_is_composition(self):
-        run = Run(poisson_sampling=True)
+        """Of steps that are as noisy as ever, so that it costs what one learning rate does."""
+        run, same = Run(poisson_sampling=True), Run(poisson_sampling=True).epochs(2)
         schedule = torch.optim.lr_scheduler.StepLR(run.optimizer, 1, 0.5)
         for _ in range(2):
             run.epochs(1)
             schedule.step()
-        assert "learning rate is not the same throughout" in " ".join(run.engine.observed().reasons)
+        found = run.found()
+        assert not found.hidden_state
+        assert found.bound == "profile:composition:poisson"
+        composed = {each.label: each.value for each in same.found().considered}["profile:composition:poisson"]
+        assert found.epsilon == pytest.approx(composed, rel=1e-3)
+        assert "of each stretch of these by itself" in found.note
+        assert "reshuffle" in found.helps
+
+    def test_noise_that_changes_under_poisson_sampling(self):
+        """Every step counts with its own noise: more than if all had the most, less than with the least."""
+        run = Run(poisson_sampling=True, noise_multiplier=2 * Z).epochs(1)
+        run.optimizer.noise_multiplier = Z
+        run.epochs(1)
+        quiet, loud = (Run(poisson_sampling=True, noise_multiplier=z).epochs(2).found() for z in (2 * Z, Z))
+        assert run.found().bound == "profile:composition:poisson"
+        assert quiet.epsilon < run.found().epsilon < loud.epsilon
+
+    def test_noise_that_changes_where_only_composition_holds(self):
+        run = Run(poisson_sampling=True, noise_multiplier=2 * Z, momentum=0.9).epochs(1)
+        run.optimizer.noise_multiplier = Z
+        run.epochs(1)
+        plain_steps = Run(poisson_sampling=True, noise_multiplier=2 * Z).epochs(1)
+        plain_steps.optimizer.noise_multiplier = Z
+        plain_steps.epochs(1)
+        assert "momentum is 0.9" in run.found().note
+        assert run.found().epsilon == plain_steps.found().epsilon
+
+    @pytest.mark.parametrize("poisson", [True, False])
+    def test_a_learning_rate_that_falls_to_0(self, poisson):
+        """As torch's cosine does in the end: no noise is added then, and composition is what is left."""
+        run = Run(poisson_sampling=poisson)
+        schedule = torch.optim.lr_scheduler.CosineAnnealingLR(run.optimizer, 2)
+        for _ in range(3):
+            run.epochs(1)
+            schedule.step()
+        found = run.found()
+        assert not found.hidden_state
+        assert "eta_min" in found.note
+
+    @pytest.mark.parametrize("poisson", [True, False])
+    def test_a_rate_that_changes_in_every_step(self, poisson):
+        run = Run(poisson_sampling=poisson)
+        schedule = torch.optim.lr_scheduler.CosineAnnealingLR(run.optimizer, 60, eta_min=0.01)
+        for _ in range(2):
+            for x, y in run.loader:
+                run.step(x, y)
+                schedule.step()
+        assert run.found().hidden_state is not poisson
 
     def test_another_optimiser(self):
         self.composed(Run(optimizer=lambda p: torch.optim.Adam(p, lr=0.1)).epochs(1), "optimiser is Adam")
@@ -518,11 +574,14 @@ class TestUpdates:
         assert found.epsilon == plain(noise_multiplier=[2 * Z, Z], per="epoch", epochs=None).epsilon
         assert found.epsilon < composition(2).epsilon
 
-    def test_noise_that_changes_counts_as_the_least_where_only_composition_holds(self):
+    def test_every_pass_counts_with_its_least_noise_where_only_composition_holds(self):
         run = Run(noise_multiplier=2 * Z, momentum=0.9).epochs(1)
         run.optimizer.noise_multiplier = Z
         run.epochs(1)
-        self.composed(run, "momentum is 0.9")
+        assert "momentum is 0.9" in run.found().note
+        told = {"n": 1344, "batch_size": 64, "noise_multiplier": [2 * Z, Z], "per": "epoch"}
+        assert run.found().epsilon == epsilon(training_run(**told), delta=1e-5, scheme="reshuffle").epsilon
+        assert run.found().epsilon < composition(2).epsilon
 
     def test_no_weight_decay(self):
         found = Run(decay=0.0, loader={"shuffle": False}).epochs(3).found()
@@ -613,6 +672,16 @@ class TestLoss:
             ({"model": nn.Linear(64, 1, bias=False)}, "logistic", "bias=True, and the model is .*bias=False"),
             ({"model": nn.Linear(64, 2)}, "logistic", r"one score, and the model is Linear\(64, 2"),
             ({"loss": softmax(classes=10, feature_norm=1)}, "softmax", r"10 scores, and the model is Linear\(64, 1"),
+            (
+                {"classes": 10, "loss": softmax(classes=10, feature_norm=1, bias=False)},
+                "softmax",
+                "bias=False, and the model is .*bias=True",
+            ),
+            (
+                {"classes": 10, "loss": softmax(classes=10, feature_norm=1), "model": nn.Linear(64, 10, bias=False)},
+                "softmax",
+                "bias=True, and the model is .*bias=False",
+            ),
             ({"model": nn.Sequential(nn.Dropout(), nn.Linear(64, 1))}, "logistic", "Dropout"),
             ({"optimizer": lambda p: torch.optim.SGD([next(iter(p))], lr=0.1)}, "", "part of the Linear layer"),
         ],

@@ -12,6 +12,7 @@ from hsdp_symbolic.accounting import (
     epsilon,
 )
 from hsdp_symbolic.cli import main
+from hsdp_symbolic.cli.guarantee import json_number
 from tests.accounting.test_guarantee import INVALID
 
 FIGURE = [
@@ -53,10 +54,15 @@ def test_epsilon_json(capsys, figure_run):
     assert {entry["label"] for entry in found["considered"]} >= {"thm:shuffle", "composition:fixed"}
 
 
-def test_infinite_epsilon_is_valid_json(capsys):
-    code, out, _ = cli(capsys, "epsilon", "--scheme", "shuffle", *FIGURE, "--delta", "0", "--json")
-    assert code == 0
-    assert json.loads(out, parse_constant=pytest.fail)["epsilon"] == "inf"
+@pytest.mark.parametrize("words", [("--json",), ("--orders", "2,8"), ()])
+def test_nothing_is_certified_at_delta_0(capsys, words):
+    code, out, err = cli(capsys, "epsilon", "--scheme", "shuffle", *FIGURE, "--delta", "0", *words)
+    assert (code, out) == (2, "")
+    assert "delta = 0: with Gaussian noise no finite epsilon holds with certainty; give a small number" in err
+
+
+def test_infinite_numbers_are_valid_json():
+    assert json.dumps(json_number(float("inf"))) == '"inf"'
 
 
 def test_report(capsys, only):
@@ -160,6 +166,7 @@ def test_a_bad_file(capsys, tmp_path, text, message):
         (["epsilon", *FIGURE, "--scheme", "shuffle"], "delta = None: not given"),
         (["calibrate", *FIGURE[:-2], "--scheme", "shuffle", "--delta", "1e-5"], "epsilon = None: not given"),
         (["epsilon", "--from", "/nonexistent.toml"], "cannot be read"),
+        (["epsilon", *FIGURE, "--eta", "0.02,0.01", "--scheme", "fixed", "--delta", "1e-5"], "add per='epoch'"),
     ],
 )
 def test_missing_options(capsys, arguments, message):
@@ -190,3 +197,25 @@ def test_lists_and_what_is_released(capsys):
     assert "average of the last 3" in capsys.readouterr().out
     assert main([*letters.split(), "--delta", "1e-5", "--average", "3", "--released", "every"]) == 2
     assert "released is given too" in capsys.readouterr().err
+
+
+CLIPPED = ["--n=40", "--batch-size=10", "--epochs=3", "--noise-multiplier=4", "--delta=1e-5"]
+
+
+def test_refusals_are_in_the_words_of_the_command_line(capsys):
+    asked = ["epsilon", "--scheme", "fixed", *CLIPPED]
+    assert "--checkpoints 100,200" in cli(capsys, *asked, "--released", "some")[2]
+    assert "pass --optimizer momentum" in cli(capsys, *asked, "--momentum=0.9")[2]
+    assert "checkpoints = 'x'" in cli(capsys, *asked, "--checkpoints", "every:x")[2]
+
+
+def test_a_checkpoint_every_so_many_steps(capsys):
+    asked = ["epsilon", "--scheme", "fixed", *CLIPPED, "--json", "--checkpoints"]
+    every, listed = (json.loads(cli(capsys, *asked, shown)[1]) for shown in ("every:4", "4,8"))
+    assert every["epsilon"] == listed["epsilon"]
+
+
+def test_a_reason_is_printed_once(capsys):
+    out = cli(capsys, "epsilon", "--scheme", "fixed", *CLIPPED, "--checkpoints", "4")[1]
+    assert out.count("it is about the last iterate alone") == 1
+    assert out.count("likewise") > 3

@@ -86,3 +86,17 @@ def test_what_is_wrong_is_named(capsys, command, named):
     assert (code, out) == (2, "")
     assert err.startswith(f"hsdp: error: {named} = ")
     assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("option", ["neighbouring", "orders", "effort"])
+def test_what_means_nothing_to_forgetting_is_refused(capsys, tmp_path, option):
+    assert "unrecognized" in cli(capsys, "unlearn", *ASKED, *CONVEX, "--epsilon=1", f"--{option}=2")[2]
+    (tmp_path / "run.toml").write_text(f'{option} = "2"')
+    code, out, err = cli(capsys, "unlearn", *ASKED, *CONVEX, "--epsilon=1", "--from", str(tmp_path / "run.toml"))
+    assert (code, out) == (2, "")
+    assert err.startswith(f"hsdp: error: {option} = ")
+
+
+def test_an_optimiser_is_named_and_not_the_loss_that_was_given(capsys):
+    err = cli(capsys, "unlearn", *ASKED, *CONVEX, "--optimizer=adam", "--epsilon=1")[2]
+    assert err.startswith("hsdp: error: optimizer = 'adam': a record may stay in the model")

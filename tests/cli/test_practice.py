@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 
 import pytest
 
@@ -24,7 +25,8 @@ def test_the_table(capsys):
     assert composition["lipschitz"] is None
     for row in rows.values():
         assert row is composition or (row["hidden_state"] and row["epsilon"] < composition["epsilon"])
-    assert rows["softmax, ten classes, weight decay 0.2"]["epsilon"] == pytest.approx(0.751, abs=5e-4)
+    assert rows["softmax, ten classes, weight decay 0.2"]["epsilon"] == pytest.approx(0.7508, abs=5e-5)
+    assert rows["softmax without a bias"]["epsilon"] == pytest.approx(0.7246, abs=5e-5)
 
 
 @pytest.mark.parametrize("scheme", EXPECTED)
@@ -36,6 +38,7 @@ def test_the_digits_example(scheme):
 def test_a_constant_is_that_of_the_update():
     by_words = {each.words: each for each in PRACTICE}
     assert by_words["the same without weight decay"].constant() == 1
+    assert by_words["binary logistic, learning rate halved every five epochs"].constant() == Fraction("0.99875")
     assert by_words["the same, the regulariser clipped with the loss"].constant() > 1
     assert float(by_words["softmax, ten classes, weight decay 0.2"].constant()) == pytest.approx(0.96987, abs=1e-5)
 

@@ -98,6 +98,10 @@ class TestCommand:
         assert first.split()[-5:] == ["0.09456093", "2.594384", "0.09456092", "0.1509915", "gdp:cyclic"]
         assert last.split()[-5:] == ["0.3580185", "2.594384", "0.1606851", "0.4069025", "gdp:cyclic"]
 
+    def test_it_says_that_shuffling_makes_no_balls_in_bins(self, capsys):
+        assert main(["schemes", "--scheme", "full_batch"]) == 0
+        assert "of shuffled records, which make room for one\nanother, that bound is false" in capsys.readouterr().out
+
     def test_json_and_a_run_of_one_s_own(self, capsys):
         assert main(["schemes", *self.OWN, "--sigma_squared", "4", "--scheme", "shuffle", "--json"]) == 0
         (found,) = json.loads(capsys.readouterr().out)

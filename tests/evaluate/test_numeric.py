@@ -88,9 +88,11 @@ def test_every_statement_has_a_numeric_view(figure_run, label):
         "hit": 0,
     }
     extra |= {"R1": 1, "R2": 2, "w1": "0.3", "sigma_mul": 2, "classes": 2, "eps_norm": 0, "removed": 2, "split": 7}
-    extra |= {"kappa": "0.25", "bias": 1, "beta0": 2, "lam0": "0.1"}
+    extra |= {"kappa": "0.25", "slope": "1.5", "bias": 1, "beta0": 2, "lam0": "0.1"}
     extra |= {"delta": "1e-5", "epsilon": "0.1", "T": 30, "window": 10, "share": "0.5", "known": 1}
     extra |= AFTER_TRAINING | {"lipschitz": "1.001", "degree": 14}
+    if label == "clip:logistic":  # which is for clip norms that are small beside the features
+        extra["L"] = 4
     extra = {name: value for name, value in extra.items() if name in found.needs}
     value = found.numeric(figure_run, **extra)
     assert isinstance(value, float)
@@ -98,12 +100,13 @@ def test_every_statement_has_a_numeric_view(figure_run, label):
     assert value == pytest.approx(found.upper(figure_run, **extra), rel=within)
 
 
+@pytest.mark.parametrize("draws", [12, pytest.param(40, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("label", oracle.SUMS)
-def test_sums_and_recursions_agree_with_sixty_digits(label):
+def test_sums_and_recursions_agree_with_sixty_digits(label, draws):
     truth_of, limits = oracle.SUMS[label]
     rng, worst, checked = random.Random(12), 0.0, 0
     with mpmath.workdps(60):
-        for _ in range(40):
+        for _ in range(draws):
             case = oracle.tame(oracle.draw(rng, **limits), rng)
             run, arguments = oracle.split(case)
             value = statement(label).numeric(Setting(**run), **arguments)
@@ -111,7 +114,7 @@ def test_sums_and_recursions_agree_with_sixty_digits(label):
             if truth > SMALLEST_NORMAL:
                 worst = max(worst, float(abs(value - truth) / truth))
                 checked += 1
-    assert checked > 25
+    assert checked > draws * 5 // 8
     assert 0 < worst <= 1e-13
 
 

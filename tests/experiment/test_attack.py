@@ -13,6 +13,7 @@ from hsdp_symbolic import Setting, labels
 from hsdp_symbolic.errors import ArgumentError, MissingArgument
 from hsdp_symbolic.experiment.attack import (
     FIGURE,
+    alike,
     attack,
     campaign,
     targets,
@@ -21,6 +22,7 @@ from hsdp_symbolic.experiment.attack import (
     wrong_bounds,
 )
 from hsdp_symbolic.experiment.bound_and_truth import bound_and_truth
+from hsdp_symbolic.experiment.hit_patterns import quadratic_law
 from hsdp_symbolic.experiment.losses import Quadratic
 from hsdp_symbolic.experiment.simulate import Experiment
 
@@ -33,8 +35,16 @@ def experiment(scheme="fixed", *, n=10, b=2, K=3, loss=LOSS, index=0, **changes)
     return Experiment(loss, np.zeros(n), 4.0, b=b, K=K, scheme=scheme, index=index, **{**SHAPE, **changes})
 
 
-LIKE_OTHERS = ("shuffle:factor", "shift:shuffle", "seen:without_replacement", "secret:without_replacement")
-"""Attacked as thm:shuffle is, or as thm:amp_samp_wo_replacement, and as slowly."""
+LIKE_OTHERS = (
+    "shuffle:factor",
+    "shift:shuffle",
+    "seen:without_replacement",
+    "secret:without_replacement",
+    "mironov2019",
+    "seen:poisson_replace",
+    "composition:balls_in_bins",
+)
+"""Attacked as thm:shuffle is, thm:amp_samp_wo_replacement, secret:poisson or secret:balls_in_bins, and as slowly."""
 EXPOSED = {
     "thm:strconvexsmooth": ("halved", "exponents doubled", "one batch too many"),
     "balle2019": ("halved", "exponents doubled", "one batch too many"),
@@ -42,6 +52,9 @@ EXPOSED = {
     "thm:GD_tighter": ("halved", "exponents doubled"),
     "eqn:proof_strongly_convex_first_epoch": ("halved", "exponents doubled"),
     "thm:amp_samp_wo_replacement:limit": (),
+    "secret:balls_in_bins": ("halved", "exponents doubled", "one batch too many"),
+    "composition:balls_in_bins": ("halved", "one batch too many"),
+    "secret:poisson": ("halved", "exponents doubled"),
 }
 """Wrong bounds that an attack exposes; of any other statement, half the bound."""
 
@@ -60,7 +73,7 @@ class TestAttacks:
     )
     def test_true_bounds_survive_and_wrong_ones_are_exposed(self, label):
         if label not in targets() or label == "cor:logistic":
-            with pytest.raises(ArgumentError, match="no algorithm to attack it with"):
+            with pytest.raises(ArgumentError, match=r"no algorithm to attack it with|no Rényi divergence"):
                 next(campaign(label))
             return
         (found,) = campaign(label)
@@ -126,9 +139,40 @@ class TestAttacks:
         assert all(value >= 1 - 1e-9 for row in rows.values() for name, value in row.items() if name.startswith("K="))
         assert 3 < rows["thm:strconvexsmooth", 24]["K=40"] < 5
 
+    @pytest.mark.parametrize(
+        ("label", "twin"),
+        [
+            ("gdp:cyclic", "shift:cyclic"),
+            ("gdp:composition:full_batch", "composition:full_batch"),
+            ("profile:shuffle", "thm:shuffle, shift:shuffle"),
+            ("profile:balls_in_bins", "secret:balls_in_bins"),
+            ("profile:composition:poisson", "mironov2019"),
+        ],
+    )
+    def test_what_is_no_divergence_names_one_about_the_same_run(self, label, twin):
+        for refused in (lambda: next(campaign(label)), lambda: bound_and_truth(label, FIGURE, alpha=2)):
+            with pytest.raises(ArgumentError, match=f"an attack computes; use {twin}$"):
+                refused()
+
+    def test_balls_in_bins_are_reshuffled_if_all_other_records_are_alike(self):
+        """And n need not be a multiple of b: every record is in some batch of every epoch."""
+        run = Setting(n=5, b=2, K=2, eta="0.4", lam=1, beta="1.2", sigma=1, S_g=1)
+        assert alike(run, "balls_in_bins") == (run.replace(n=4), "reshuffle")
+        assert quadratic_law(run, "balls_in_bins", run["lam"]) == quadratic_law(
+            run.replace(n=4), "reshuffle", run["lam"]
+        )
+        assert quadratic_law(run, "reshuffle", run["lam"]) != quadratic_law(run.replace(n=4), "reshuffle", run["lam"])
+
+    def test_simulated_runs_of_balls_in_bins(self):
+        run = Setting(n=5, b=2, K=2, eta="0.4", lam=1, beta="1.2", sigma=1, S_g=1)
+        found = bound_and_truth("secret:balls_in_bins", run.replace(n=2, b=1), alpha=2, samples=20_000, seed=1)
+        assert found.consistent
+        assert found.ci[0] < found.exact < found.ci[1]
+        assert 1 < found.ratio < 2
+
     def test_what_cannot_be_attacked(self):
         with pytest.raises(ArgumentError, match="no algorithm"):
-            attack("mironov2019", FIGURE.replace(K=1), 2)
+            attack("clip:convex", FIGURE.replace(K=1), 2)
         with pytest.raises(ArgumentError, match="no algorithm"):
             list(campaign("cor:logistic"))
         with pytest.raises(MissingArgument, match="lam"):

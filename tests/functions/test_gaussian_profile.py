@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from fractions import Fraction
+from functools import cache
 
 import mpmath
 import numpy as np
@@ -56,6 +57,7 @@ def rational(x):
     return Fraction(*map(int, mpmath.libmp.to_rational(x._mpf_)))
 
 
+@cache
 def by_distribution(cost, at):
     """Φ(−ε/μ + μ/2) − e^ε·Φ(−ε/μ − μ/2), with so many digits that cancellation does not matter."""
     with mpmath.workdps(450):
@@ -64,6 +66,7 @@ def by_distribution(cost, at):
         return rational(mpmath.ncdf(-at / mu + mu / 2) - mpmath.exp(at) * mpmath.ncdf(-at / mu - mu / 2))
 
 
+@cache
 def by_integral(cost, at):
     """The mean of (1 − e^(ε − loss))₊, the loss being normal with mean μ²/2 and variance μ²."""
     with mpmath.workdps(60):

@@ -194,7 +194,12 @@ def test_what_a_function_does_not_say_is_not_guessed():
     assert sign(Mute(eta)) == 0
 
 
-OF_LISTS = {"functions.mixture_profile", "functions.scheduled_set", "functions.scheduled_shifts"}
+OF_LISTS = {
+    "functions.loss_profiles",
+    "functions.mixture_profile",
+    "functions.scheduled_set",
+    "functions.scheduled_shifts",
+}
 """What the accountant does with lists of groups or of steps, which are in no expression: no functions of the bounds."""
 
 

@@ -119,3 +119,11 @@ def test_so_are_epsilon_and_delta():
         mixture_delta(*one, Fraction(-1))
     with pytest.raises(ArgumentError, match="delta"):
         mixture_epsilon(*one, Fraction(0))
+
+
+def test_costs_next_to_nothing():
+    """Beside others, and alone: what is far below all that matters takes no double out of its range."""
+    half = [Fraction(1, 2), Fraction(1, 2)]
+    found = mixture_epsilon(half, np.array([1.0, 5e-323]), Fraction(1, 10**5))
+    assert found == pytest.approx(mixture_epsilon(half, np.array([1.0, 0.0]), Fraction(1, 10**5)), rel=1e-9)
+    assert mixture_epsilon(half, np.array([1e-300, 5e-323]), Fraction(1, 10**5)) == 0

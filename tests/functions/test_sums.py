@@ -15,12 +15,13 @@ from hsdp_symbolic.errors import HypothesisError, TooManySteps
 from tests import oracle
 
 
+@pytest.mark.parametrize("draws", [4, pytest.param(12, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("label", oracle.SUMS)
-def test_truth_lies_inside_for_sums_and_recursions(label):
+def test_truth_lies_inside_for_sums_and_recursions(label, draws):
     truth_of, limits = oracle.SUMS[label]
     rng, found = random.Random(3), statement(label)
     with mpmath.workdps(120):
-        for _ in range(12):
+        for _ in range(draws):
             case = oracle.tame(oracle.draw(rng, **limits), rng)
             run, arguments = oracle.split(case)
             arb, other = (found.enclose(Setting(**run), rtol="1e-15", engine=e, **arguments) for e in ENGINES)

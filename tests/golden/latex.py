@@ -25,6 +25,8 @@ DERIVED_IN_MARKDOWN = ("thm:GD_baseline", "thm:convexsmooth", "lem:post_proc")
 def values_view(label: str, form: views.Format) -> str:
     found = statement(label)
     chosen = {name: CHOICES.get(name, 1) for name in found.needs if name in LETTERS and name not in FIGURE_LETTERS}
+    if label == "clip:logistic":  # which is for clip norms that are small beside the features
+        chosen["L"] = 4
     return views.render(views.values(found, FIGURE, **chosen), form)
 
 

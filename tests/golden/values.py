@@ -16,6 +16,7 @@ from typing import Any
 
 from hsdp_symbolic import HsdpError, Setting, labels, statement
 from hsdp_symbolic.evaluate.enclosure import Enclosure
+from hsdp_symbolic.functions.gap_moment import GapMoment
 from hsdp_symbolic.statement import Statement
 
 VALUES = Path(__file__).parent / "values.json"
@@ -28,7 +29,8 @@ RUNS = {
 ARGUMENTS = {
     "alpha": 6, "j0": 3, "j": 4, "k": 2, "t": "0.01", "c": "1.7", "L": 1, "R": "0.3", "dR": "0.1", "u": "0.2",
     "R1": "0.4", "R2": "0.7", "w1": "0.25", "sigma_mul": "1.3", "classes": 3, "kappa": "0.25", "bias": 1,
-    "beta0": 2, "lam0": "0.1", "eps_norm": "0.1", "removed": "0.6", "delta": "1e-5", "epsilon": 2, "split": 5, "hit": 1,
+    "slope": "1.5", "beta0": 2, "lam0": "0.1", "eps_norm": "0.1", "removed": "0.6", "delta": "1e-5", "epsilon": 2,
+    "split": 5, "hit": 1,
     "T": 5, "window": 4, "share": "0.5", "known": 1, "lipschitz": "1.02", "forgetting": 6, "noise_ratio": "1.5",
     "degree": 3,
 }  # fmt: skip
@@ -47,7 +49,7 @@ def bits(x: Fraction) -> str:
 
 def is_rough(found: Statement) -> bool:
     """Whether its values come from distributions on grids, or from scalar products, in which NumPy's order may vary."""
-    return any(node.solves or node.free_at for node in found.functions)
+    return any(node.solves or node.free_at or isinstance(node, GapMoment) for node in found.functions)
 
 
 def values_of(found: Statement) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import doctest
 import importlib
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -15,10 +16,19 @@ ROOT = Path(__file__).parents[2]
 SOURCES = sorted([*ROOT.glob("hsdp_symbolic/**/*.py"), *ROOT.glob("proofs_check/**/*.py")])
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
+@cache
+def nodes_of(path: Path) -> list[ast.AST]:
+    return list(ast.walk(parsed(path)))
+
+
 def imports(path: Path, *, top_level: bool = False) -> set[str]:
     """The modules a file imports (only at module level, if asked)."""
-    tree = ast.parse(path.read_text())
-    nodes = tree.body if top_level else list(ast.walk(tree))
+    nodes = parsed(path).body if top_level else nodes_of(path)
     found = set()
     for node in nodes:
         if isinstance(node, ast.Import):
@@ -37,7 +47,7 @@ def mentions(modules: set[str], *names: str) -> set[str]:
 class TestEverySource:
     def test_imports_by_name_are_of_what_is_asked_for(self, path):
         """`lint-imports` checks all other imports, and cannot see these."""
-        nodes = list(ast.walk(ast.parse(path.read_text())))
+        nodes = nodes_of(path)
         names = {getattr(node, "id", getattr(node, "attr", "")) for node in nodes}
         if names & {"import_module", "__import__"}:
             allowed = {
@@ -50,18 +60,16 @@ class TestEverySource:
         if path.name == "symbols.py":
             return
         calls = [
-            node.func.id
-            for node in ast.walk(ast.parse(path.read_text()))
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+            node.func.id for node in nodes_of(path) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
         ]
         assert not {"Symbol", "symbols", "Dummy", "Wild", "Function"} & set(calls)
 
     def test_no_evaluation_of_text(self, path):
-        names = {node.id for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Name)}
+        names = {node.id for node in nodes_of(path) if isinstance(node, ast.Name)}
         assert not {"eval", "exec", "sympify", "parse_expr", "lambdify"} & names
 
     def test_documented(self, path):
-        assert ast.get_docstring(ast.parse(path.read_text()))
+        assert ast.get_docstring(parsed(path))
 
     def test_examples_in_docstrings_are_true(self, path):
         name = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
@@ -101,7 +109,7 @@ class TestNamesOfSymbols:
         renamed = [
             f"{path.relative_to(ROOT)}: {alias.name} as {alias.asname}"
             for path in SOURCES
-            for node in ast.walk(ast.parse(path.read_text()))
+            for node in nodes_of(path)
             if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[-1] == "symbols"
             for alias in node.names
             if alias.asname

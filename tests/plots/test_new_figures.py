@@ -24,8 +24,8 @@ from proofs_check.slips import slips
 
 RUN = PAPER_RUN.replace(K=40)
 SAMPLED, SHUFFLE = "thm:amp_samp_wo_replacement", "thm:shuffle"
-DRAWN = [case for case in CASES if case.batch != 0 and case.scheme is not Scheme.BALLS_IN_BINS]
-"""The cases of the table of schemes that the figure of profiles draws: not the first batch, nor balls in bins."""
+DRAWN = [case for case in CASES if case.batch != 0]
+"""The cases of the table of schemes that the figure of profiles draws: not the first batch."""
 
 
 class TestCrossover:
@@ -214,10 +214,10 @@ class TestProfiles:
         assert figure.run == RUNS["fig"]
 
     @pytest.mark.parametrize(
-        "name", ["a", "b", "c", "d", *(pytest.param(name, marks=pytest.mark.slow) for name in "ef")]
+        "name", ["a", "b", "c", "d", *(pytest.param(name, marks=pytest.mark.slow) for name in "efg")]
     )
     def test_every_bound_is_between_the_law_and_composition(self, figure, name):
-        panel = figure.panels["abcdef".index(name)]
+        panel = figure.panels["abcdefg".index(name)]
         seen, hidden, law = panel.curves
         for at in hidden.at:
             low, middle, high = (value(curve, at).hi for curve in (law, hidden, seen))
@@ -245,6 +245,28 @@ class TestProfiles:
         drawn = value(curve, Fraction(1, 10**5)).hi
         assert row.hidden.lo * (1 - Fraction(1, 10**11)) <= drawn <= row.hidden.hi * Fraction(1005, 1000)
         assert value(curve, Fraction(1, 10**4)).hi < drawn * Fraction(9, 10), "control: it can tell values of ε apart"
+
+    def test_what_every_iterate_costs_as_balls_in_bins_is_composition_at_its_best_order(self, figure):
+        (curve,) = (curve for curve in figure.panels[6].curves if curve.source == "composition:balls_in_bins")
+        (row,) = (row for row in rows(RUNS["fig"], scheme=Scheme.BALLS_IN_BINS) if row.case.seen == curve.source)
+        drawn = value(curve, Fraction(1, 10**5)).hi
+        assert row.seen.hi <= drawn <= row.seen.hi * Fraction(10001, 10000)
+
+    def test_the_legend_stands_where_an_eighth_panel_would_be(self, figure):
+        assert [panel.legend for panel in figure.panels] == ["none"] * 6 + ["beside"]
+        flat = [replace(curve, at=curve.at[:1]) for curve in figure.panels[0].curves]
+        drawing = draw(replace(figure, panels=(replace(figure.panels[6], curves=tuple(flat)),) * 7))
+        drawing.draw_without_rendering()
+        *others, last = drawing.axes
+        words = last.get_legend().get_window_extent()
+        assert [text.get_text().split(":")[0] for text in last.get_legend().get_texts()] == [
+            "every iterate",
+            "last iterate",
+            "quadratic loss",
+        ]
+        assert words.x0 > last.get_window_extent().x1
+        assert words.x1 < drawing.bbox.x1
+        assert words.y1 < others[3].get_window_extent().y0
 
     def test_delta_goes_up(self, figure):
         shown = replace(figure, panels=figure.panels[:1])

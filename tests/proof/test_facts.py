@@ -27,6 +27,7 @@ from hsdp_symbolic.symbols import (
     P,
     X,
     after,
+    bias_1,
     clip_1,
     coefficient_1,
     coefficient_2,
@@ -101,7 +102,7 @@ def test_every_fact_is_used() -> None:
 
 def test_what_is_clipped_says_nothing_of_what_is_not() -> None:
     """Where gradients are never clipped, everything follows from one that is: but not what is said of the others."""
-    size = {count: Integer(3), features_1: Integer(1), clip_1: Integer(10), decay_1: Integer(0)}
+    size = {count: Integer(3), features_1: Integer(1), bias_1: Integer(1), clip_1: Integer(10), decay_1: Integer(0)}
 
     def here(said: Proposition) -> Theorem:
         return assume(said.changed(lambda part: part.subs(size) if isinstance(part, Basic) else part))

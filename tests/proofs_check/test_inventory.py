@@ -74,7 +74,7 @@ class TestStored:
         """Every label of ours that is the paper's is an item's; the rest are named for where they come from."""
         known = {item.label for item in stored()}
         own = ("exact:", "shift:", "split:", "moments:", "control:", "mironov2019", "balle2019")
-        own += ("composition:", "conversion:", "strconvexsmooth:", "shuffle:", "clip:")
+        own += ("composition:", "conversion:", "strconvexsmooth:", "shuffle:", "clip:", "smooth:", "gradient:")
         own += ("gdp:", "profile:", "secret:", "seen:", "unlearn:", "expanding:")
         for label in labels():
             base = ":".join(label.split(":")[:2])

@@ -11,7 +11,7 @@ from proofs_check.soundness import _rounding, faults_at, report, soundness
 
 
 class TestSoundnessRun:
-    @pytest.mark.parametrize("cases", [300, pytest.param(2000, marks=pytest.mark.slow)])
+    @pytest.mark.parametrize("cases", [200, pytest.param(2000, marks=pytest.mark.slow)])
     def test_a_seeded_run_finds_nothing(self, cases):
         tally = soundness(cases=cases, seed=1, jobs=2)
         assert not tally.violations, tally.violations

@@ -13,6 +13,7 @@ import pytest
 
 from hsdp_symbolic import Setting, statement
 from hsdp_symbolic.accounting import epsilon, training_run
+from hsdp_symbolic.accounting.applicable import bounds_for
 from hsdp_symbolic.arithmetic.engines import ENGINES
 from hsdp_symbolic.errors import ArgumentError, HypothesisError
 from hsdp_symbolic.functions.bin_moments import Bins
@@ -165,6 +166,12 @@ class TestPermutationsDoNotInheritIt:
         assert permuted == pytest.approx(0.0022, rel=1e-2)
         assert permuted > 2 * bins
 
+    def test_nothing_is_said_of_them_where_batches_are_no_permutations(self):
+        run = training_run(noise_multiplier=4, n=100, batch_size=10, epochs=3)
+        for scheme in ("fixed", "without_replacement"):
+            found = epsilon(run, delta="1e-5", scheme=scheme)
+            assert not any("balls_in_bins" in entry.label for entry in found.considered)
+
     def test_the_account_says_so(self):
         run = training_run(noise_multiplier=4, n=100, batch_size=10, epochs=3)
         found = epsilon(run, delta="1e-5", scheme="balls_in_bins")
@@ -175,14 +182,32 @@ class TestPermutationsDoNotInheritIt:
     def test_nobody_uses_it_for_them(self, scheme):
         run = training_run(noise_multiplier=4, n=100, batch_size=10, epochs=3)
         found = epsilon(run, delta="1e-5", scheme=scheme)
-        assert not any("balls_in_bins" in entry.label for entry in found.considered)
-        with pytest.raises(ArgumentError, match="neighbouring"):
+        (entry,) = (entry for entry in found.considered if "balls_in_bins" in entry.label)
+        assert (entry.verdict, entry.value) == ("does not apply", None)
+        assert "another makes room for one that moves" in entry.reason
+        with pytest.raises(
+            ArgumentError, match=r"other records\); use replace_one.*, or scheme poisson or balls_in_bins"
+        ):
             epsilon(run, delta="1e-5", scheme=scheme, neighbouring="add_remove")
         with pytest.raises(ArgumentError, match="neighbouring"):
             epsilon(run, delta="1e-5", scheme="balls_in_bins", neighbouring="replace_one")
 
 
-def test_sums_divided_by_each_batch_s_own_size_are_refused():
+@pytest.mark.parametrize("relation", ["add_remove", "zero_out"])
+def test_sums_divided_by_each_batch_s_own_size_are_refused(relation):
     run = training_run(noise_multiplier=4, n=100, batch_size=10, epochs=3, divisor="actual")
     with pytest.raises(ArgumentError, match="divisor"):
-        epsilon(run, delta="1e-5", scheme="balls_in_bins")
+        epsilon(run, delta="1e-5", scheme="balls_in_bins", neighbouring=relation)
+
+
+def test_what_the_refusal_is_for():
+    """Two records, one without gradient, and two batches, each divided by its own size; an empty one makes no step.
+
+    It is seen if both are in one batch, and then in which: with a chance of 1/2 nothing is mixed.
+    """
+    loud, mixed = math.exp(1), (math.exp(1) + 1) / 2  # exp(R_2) for a distance of one standard deviation
+    exact = math.log(loud / 2 + mixed / 2)
+    run = training_run(noise_multiplier=1, n=2, batch_size=1, epochs=1)
+    (bound,) = bounds_for(run, "balls_in_bins", "zero_out").bounds
+    claimed = bound.enclose(Fraction(2))
+    assert math.log(mixed) <= claimed.lo <= claimed.hi < exact

@@ -13,6 +13,7 @@ import pytest
 from sympy import S
 
 from hsdp_symbolic import Setting, statement
+from hsdp_symbolic.accounting import epsilon_at
 from hsdp_symbolic.errors import ArgumentError, HsdpError, NoEstimate, TooManySteps
 from hsdp_symbolic.evaluate.trend import trend
 from hsdp_symbolic.experiment import plans
@@ -26,7 +27,8 @@ from .. import oracle as oracle_of_papers
 from ..experiment import drift_oracle as oracle
 from ..experiment.small_cases import Bent
 
-LABELS = "gdp:expanding", "profile:shuffle:expanding", "expanding:reshuffle"
+PROFILES = {"shuffle": "profile:shuffle:expanding", "reshuffle": "profile:reshuffle:expanding"}
+LABELS = "gdp:expanding", *PROFILES.values(), "expanding:reshuffle"
 FIGURE = Setting(n=50, b=2, K=40, eta="0.02", lam=1, beta=4, sigma=2, S_g=4)
 ETA = Fraction(1, 2)
 ORDERS = 1.25, 2.0, 4.0
@@ -59,7 +61,7 @@ class TestProofs:
 
     def test_lemmas(self):
         found = {each.name: each.theorem() for each in LEMMAS if each.label in LABELS}
-        assert len(found) == 5
+        assert len(found) == 7
         for each in found.values():
             closed(each)
 
@@ -144,6 +146,28 @@ class TestNumbers:
         assert bracket.hi - bracket.lo <= Fraction(1, 10**19) * bracket.hi
         assert float(found.numeric(long, alpha=4)) == pytest.approx(float(bracket.hi), rel=1e-13)
 
+    def test_the_profile_is_the_mean_over_all_places(self):
+        for c, batches, epochs, mu in (("1", 3, 4, "0.5"), ("1.3", 4, 3, "2"), ("5", 3, 3, "1")):
+            run = run_of(batches, epochs, Fraction(c), Fraction(mu))
+            every = list(product(range(batches), repeat=epochs))
+            costs = [(1 / len(every), spent(float(c), batches, places)) for places in every]
+            for epsilon in ("0.1", "1", "4"):
+                wanted = oracle.mixed_delta(costs, float(mu), float(epsilon))
+                found = statement("profile:reshuffle:expanding").delta(run, epsilon)
+                assert float(found.lo) <= wanted * (1 + 1e-9)
+                assert wanted <= float(found.hi) * (1 + 1e-9)
+                assert found.hi - found.lo <= found.hi / 1000
+
+    def test_the_profile_gives_a_smaller_epsilon_than_divergences(self):
+        """By a twelfth or more, at the δ of interest, and never more than composition."""
+        for c, batches, epochs, mu in (("1", 21, 15, "0.25"), ("1.05", 21, 15, "0.25"), ("1.3", 6, 10, "0.25")):
+            run, delta = run_of(batches, epochs, Fraction(c), Fraction(mu)), "1e-5"
+            profile = statement("profile:reshuffle:expanding").epsilon(run, delta).hi
+            divergence = statement("expanding:reshuffle")
+            by_order = (epsilon_at(divergence.enclose(run, alpha=a).hi, order=a, delta=delta).hi for a in range(4, 40))
+            assert profile < Fraction(11, 12) * min(by_order)
+            assert profile < statement("gdp:composition:fixed").epsilon(run, delta).lo
+
     def test_what_is_too_much_is_refused(self):
         found = statement("expanding:reshuffle")
         with pytest.raises(ArgumentError, match="batches"):
@@ -222,15 +246,10 @@ def worst_ratio(scheme: str, number: int, seed: int) -> tuple[float, int]:
 
 
 def delta_bound(scheme: str, run: Setting, place: int, epsilon: float) -> float:
-    """The statement's; reshuffled, where it bounds divergences, the mean over all places from the definition."""
     exact = Fraction(repr(epsilon))
     if scheme == "fixed":
         return float(statement("gdp:expanding").delta(run, exact, j0=place).hi)
-    if scheme == "shuffle":
-        return float(statement("profile:shuffle:expanding").delta(run, exact).hi)
-    c, mu, batches, epochs = numbers_of(run)
-    every = list(product(range(batches), repeat=epochs))
-    return oracle.mixed_delta([(1 / len(every), spent(c, batches, places)) for places in every], mu, epsilon)
+    return float(statement(PROFILES[scheme]).delta(run, exact).hi)
 
 
 class TestNoBoundIsBroken:
@@ -271,8 +290,16 @@ class TestNoBoundIsBroken:
                 assert best == pytest.approx(spent(c, batches, (place,) * epochs), rel=1e-9)
 
     def test_any_pattern_is_at_most_the_sum_over_gaps(self):
-        for c, places in product((1.0, 1.1, 2.0), product(range(3), repeat=3)):
-            assert oracle.uniform_cost(c, oracle.pattern(3, places)) <= spent(c, 3, places) * (1 + 1e-12)
+        """Not only one hit an epoch: every pattern of seven steps. After a short gap, to wait for a long one pays."""
+        cheaper = 0
+        for c, pattern in product((0.8, 1.0, 1.1, 2.0), product((0, 1), repeat=7)):
+            times = [*(time for time, hit in enumerate(pattern) if hit), 7]
+            most = math.fsum(share(c, after - before) for before, after in pairwise(times))
+            exact = oracle.uniform_cost(c, list(pattern))
+            assert exact <= most * (1 + 1e-12)
+            assert most <= sum(pattern) * (1 + 1e-12)
+            cheaper += exact < most * 0.999
+        assert cheaper > 100
 
 
 def gaussian_square(rng: np.random.Generator, c: float, batches: int, epochs: int, place: int) -> float:

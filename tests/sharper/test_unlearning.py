@@ -6,10 +6,15 @@ import math
 import random
 from fractions import Fraction
 
+import mpmath
 import numpy as np
 import pytest
 
 from hsdp_symbolic import Setting, statement
+from hsdp_symbolic.accounting.forgetting import ShiftsOfForgetting
+from hsdp_symbolic.functions.gaussian_profile import profile
+
+from .. import oracle
 
 CASES = 60
 
@@ -50,7 +55,8 @@ def course(letters, N, K, r, ratio, places, *, training_noise=1.0, slope=None):
 
 def bound(label, letters, r, ratio, **changes):
     found = statement(label)
-    return float(found.enclose(Setting(**{**letters, **changes}), forgetting=r, noise_ratio=ratio).hi)
+    told = {name: value for name, value in {**letters, **changes}.items() if value is not None}
+    return float(found.enclose(Setting(**told), forgetting=r, noise_ratio=ratio).hi)
 
 
 class TestExactLaws:
@@ -160,3 +166,131 @@ def test_clipped_logistic_regression_is_told_apart_no_better(seed):
         for one, two in ((trained, clean), (clean, trained)):
             assert np.maximum(one - factor * two, 0).sum() * (grid[1] - grid[0]) <= most + 1e-6
     assert statement("unlearn:zero_out").delta(run, "1/10", forgetting=r, noise_ratio=1).upper() > 1e-4
+
+
+# --- Updates that may expand, and the noise of training ---------------------------------------------------------------
+
+
+def shifted(letters, N, K, r, ratio, c, *, in_order):
+    """The bound by the best shifts over training and the further steps."""
+    run = Setting(**{name: value for name, value in letters.items() if name not in ("lam", "beta")})
+    return ShiftsOfForgetting(run, c, N, K, in_order).square(r, ratio)
+
+
+class TestNoiseOfTraining:
+    CONSTANTS = tuple(map(Fraction, ("1/2", "0.9", "1", "1.02", "1.3", "2")))
+
+    def test_no_affine_run_is_told_apart_better(self):
+        """Whatever constant, order and slopes: three hundred runs; attained by some."""
+        rng, closest, compared = random.Random(11), {"in order": 0.0, "in any order": 0.0, "in closed form": 0.0}, 0
+        for _ in range(300):
+            letters, N, K, r, ratio, places = drawn(rng)
+            c, slope = rng.choice(self.CONSTANTS), rng.choice([1.0, 1.0, rng.uniform(-1, 1)])
+            place = rng.randrange(N)
+            bounds = {
+                "in order": (shifted(letters, N, K, r, ratio, c, in_order=True), [place] * K),
+                "in any order": (shifted(letters, N, K, r, ratio, c, in_order=False), places),
+            }
+            if c >= 1:
+                closed = bound("unlearn:expanding", letters, r, ratio, lam=None, beta=None, lipschitz=c)
+                bounds["in closed form"] = closed, places
+                composed = float(
+                    letters["S_g"] ** 2 * letters["eta"] / (2 * letters["b"] ** 2 * letters["sigma"] ** 2) * K
+                )
+                assert closed <= composed * (1 + 1e-12)
+            for name, (most, used) in bounds.items():
+                _, hits, noises, push = course(letters, N, K, r, ratio, used)
+                slopes = [float(c) * (slope if rng.random() < 0.5 else 1.0) for _ in hits]
+                exact = exact_square(slopes, hits, noises, push)
+                assert exact <= most * (1 + 1e-9), (name, letters, c)
+                closest[name] = max(closest[name], exact / most)
+                compared += 1
+        assert compared > 700
+        assert min(closest.values()) > 0.99, closest
+
+    @pytest.mark.parametrize("count", [10, pytest.param(200, marks=pytest.mark.slow)])
+    def test_the_closed_form_as_an_independent_reading_has_it(self, count):
+        """Over the whole domain, however many epochs and however large the constant."""
+        rng, found = random.Random(16), statement("unlearn:expanding")
+        with mpmath.workdps(60):
+            for _ in range(count):
+                case = oracle.draw(rng)
+                case["lipschitz"] = 1 + rng.choice([Fraction(0), Fraction(1, 10 ** rng.randint(1, 14)), Fraction(7)])
+                run, arguments = oracle.split(case)
+                given = {name: arguments[name] for name in ("forgetting", "noise_ratio")}
+                truth = oracle.forgotten_expanding(case)
+                bracket = found.enclose(Setting(**run), **given)
+                assert abs(oracle.to_mpf(bracket.hi) - truth) <= truth * mpmath.mpf(10) ** -19
+                assert abs(found.numeric(Setting(**run), **given) - truth) <= truth * mpmath.mpf(10) ** -12
+
+    def test_one_step_of_training_is_attained(self):
+        """θ ← cθ, the record used once, in the first step of all: no bound could be smaller."""
+        rng = random.Random(12)
+        for _ in range(CASES):
+            letters, _, _, r, ratio, _ = drawn(rng)
+            letters, c = letters | {"n": letters["b"], "K": 1}, rng.choice(self.CONSTANTS)
+            exact = exact_square(*course(letters, 1, 1, r, ratio, [0], slope=float(c)))
+            assert shifted(letters, 1, 1, r, ratio, c, in_order=True) == pytest.approx(exact, rel=1e-9)
+            if c >= 1:
+                closed = bound("unlearn:expanding", letters, r, ratio, lam=None, beta=None, lipschitz=c)
+                assert closed == pytest.approx(exact, rel=1e-9)
+
+    def test_never_above_what_does_without_the_noise_of_training(self):
+        rng, smaller = random.Random(13), 0
+        for _ in range(150):
+            letters, N, K, r, ratio, _ = drawn(rng)
+            old = bound("unlearn:zero_out", letters, r, ratio)
+            new = shifted(letters, N, K, r, ratio, 1 - letters["eta"] * letters["lam"], in_order=rng.random() < 0.5)
+            assert new <= old * (1 + 1e-12)
+            flat = shifted(letters, N, K, r, ratio, Fraction(1), in_order=False)
+            assert flat <= bound("unlearn:convex", letters, r, ratio) * (1 + 1e-12)
+            smaller += new < 0.8 * old
+        assert smaller > 50
+
+    def test_wrong_bounds_are_exposed(self):
+        """A constant of 1 for steps that expand; a further step that was not made; one that was not as noisy."""
+        rng, exposed, c = random.Random(14), {"constant": 0, "steps": 0, "noise": 0}, Fraction("1.3")
+        for _ in range(CASES):
+            letters, _, _, r, ratio, _ = drawn(rng)
+            exact = exact_square(*course(letters, 1, 1, r, ratio, [0], slope=1.3)) * (1 - 1e-9)
+            exposed["constant"] += shifted(letters, 1, 1, r, ratio, Fraction(1), in_order=True) < exact
+            exposed["steps"] += shifted(letters, 1, 1, r + 1, ratio, c, in_order=True) < exact
+            exposed["noise"] += shifted(letters, 1, 1, r, ratio * 2, c, in_order=True) < exact
+        assert all(count == CASES for count in exposed.values()), exposed
+
+
+def kinked(c, centre, width):
+    """θ ↦ a map of slope c near its centre and of slope 0 far away from it."""
+    return lambda theta: c * np.clip(theta - centre, -width, width)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_maps_that_expand_and_are_not_affine_are_told_apart_no_better(seed):
+    """Forty runs of kinked maps, c ≥ 1; δ by integration at several ε, both ways."""
+    rng = random.Random(100 + seed)
+    grid, compared = np.linspace(-14, 14, 1401), 0
+    for _ in range(14):
+        N, K, r = rng.randint(1, 2), rng.randint(1, 3), rng.randint(1, 3)
+        c, push, ratio = Fraction(rng.choice(["1", "1.1", "1.3"])), rng.choice([0.5, 1.0]), Fraction(rng.choice([1, 2]))
+        letters = {"n": N, "b": 1, "K": K, "eta": Fraction(1, 2), "sigma": 1, "S_g": Fraction(2 * push)}
+        maps = [kinked(float(c), rng.uniform(-1, 1), rng.uniform(0.3, 4)) for _ in range(N)]
+        place, after = rng.randrange(N), kinked(float(c), rng.uniform(-1, 1), rng.uniform(0.3, 4))
+        without = [maps[step % N] for step in range(N * K)] + [after] * r
+        hit = maps[place]
+        pushed = [
+            (lambda theta, move=move, push=push: move(theta) + push) if step % N == place and step < N * K else move
+            for step, move in enumerate(without)
+        ]
+        assert pushed[place](0.0) == hit(0.0) + push
+        noises = [1.0] * (N * K) + [float(ratio)] * r
+        first, second = (density_after(steps, noises, grid) for steps in (pushed, without))
+        best = shifted(letters, N, K, r, ratio, c, in_order=True)
+        closed = bound("unlearn:expanding", letters, r, ratio, lipschitz=c)
+        for square in (best, closed):
+            for epsilon in (0.0, 0.5, 1.0):
+                most = profile(np.array([square]), np.array([epsilon]))[0]
+                for one, two in ((first, second), (second, first)):
+                    truth = np.maximum(one - math.exp(epsilon) * two, 0).sum() * (grid[1] - grid[0])
+                    assert truth <= most + 1e-6
+                    compared += 1
+    assert compared >= 150

@@ -55,6 +55,7 @@ NAMES = {
     r"R_\alpha": "R",
     r"\varepsilon_{norm}": "eps_norm",
     r"\kappa": "kappa",
+    r"s_\varphi": "slope",
     r"\mathrm{bias}": "bias",
     r"\beta_0": "beta0",
     r"\lambda_0": "lam0",

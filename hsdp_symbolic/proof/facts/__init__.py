@@ -28,11 +28,14 @@ PARTS = (
     "control",
     "spending",
     "schedules",
+    "projected",
+    "patterns",
     "diffusion",
     "regression",
     "clipping",
     "clipped_updates",
     "clipped_softmax",
+    "sensitivity",
     "published",
 )
 

@@ -1,6 +1,6 @@
 """Softmax regression with clipped gradients: what its losses, gradients and their derivatives are, in symbols.
 
-Scores z_i = x̄ᵀθ_i, x̄ the features with a constant 1 appended, probabilities p = softmax(z), label y. At a point θ, in
+Scores z_i = x̄ᵀθ_i, x̄ the features and any constant 1 appended, probabilities p = softmax(z), label y. At a point θ, in
 a direction Δ, the scores change by w_i = x̄ᵀΔ_i, the probabilities by t = Tw, T = diag(p) − ppᵀ: wᵀTw is the variance
 of w under p, and the gradient of the loss is (p − y)x̄ᵀ. Where it is longer than the clip norm C it is multiplied by
 s = C/(‖p − y‖‖x̄‖), and with û = (p − y)/‖p − y‖ its derivative is s·((I − ûûᵀ)Tw)x̄ᵀ.
@@ -18,6 +18,7 @@ from ...symbols import (
     G,
     P,
     X,
+    bias_1,
     clip_1,
     clip_scale,
     coefficient_1,
@@ -75,11 +76,15 @@ from .definitions import BATCHES, RUN
 
 @dataclass(frozen=True)
 class Softmax(Term):
-    """Softmax regression: linear scores of features of norm at most `features`, a constant 1 appended."""
+    """Softmax regression: linear scores of features.
+
+    Features have norm at most `features`, before `bias` constants 1 are appended.
+    """
 
     classes: Expr
     features: Expr
-    words = "softmax regression with {classes} classes, features of norm at most {features} and a constant 1"
+    bias: Expr
+    words = "softmax regression with {classes} classes, features of norm at most {features} and {bias} constants 1"
 
 
 @dataclass(frozen=True)
@@ -350,7 +355,7 @@ class NormalisedFirst(Proposition):
 
 # --- Facts ----------------------------------------------------------------------------------------------------------
 
-MODEL = Softmax(count, features_1)
+MODEL = Softmax(count, features_1, bias_1)
 AT = At(MODEL, p_own, p_squares, norm_2)
 """The point and record at hand."""
 GRADIENT = Clipped(MODEL, clip_1, decay_1)
@@ -376,7 +381,11 @@ _BENT_HERE = (*_HERE, w_along, w_across, cov_uu, cov_uv, cov_vv, clip_scale)
 
 # The point and the record.
 feature_norm = Fact(
-    "feature_norm", "", (Somewhere(AT),), AtMost(norm_2, features_1**2 + 1), "‖x̄‖² = ‖x‖² + 1 and ‖x‖ ≤ L"
+    "feature_norm",
+    "",
+    (Somewhere(AT),),
+    AtMost(norm_2, features_1**2 + bias_1),
+    "‖x̄‖² is ‖x‖² and the number of constants, and ‖x‖ ≤ L",
 )
 own_squared = Fact("own_squared", "", (Somewhere(AT),), AtMost(p_own**2, p_squares), "p_y² is one of the squares")
 squares_at_most_one = Fact(

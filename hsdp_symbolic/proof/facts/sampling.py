@@ -68,6 +68,40 @@ class Dominated(Proposition):
     words = "dominated by {count} times {mechanism}: {pair}"
 
 
+MECHANISMS = Anything("M")
+"""A sequence of mechanisms, each with a rate and a cost of its own."""
+
+
+@dataclass(frozen=True)
+class DominatedInTurn(Proposition):
+    """Telling the laws apart is no easier than telling the outcomes of the first `count` of independent mechanisms."""
+
+    pair: Pair | Anything
+    mechanisms: Term | Anything
+    count: Expr
+    words = "dominated by the first {count} of {mechanisms}: {pair}"
+
+
+@dataclass(frozen=True)
+class EachDominated(Proposition):
+    """Every step t by itself, from whichever point, is dominated by the t-th of these mechanisms."""
+
+    descent: Descent | Anything
+    mechanisms: Term | Anything
+    assumable = True
+    words = "each step is dominated by one of {mechanisms}, in their order"
+
+
+@dataclass(frozen=True)
+class DominatedAt(Proposition):
+    """Step `time` by itself is dominated by the mechanism of that number."""
+
+    descent: Descent | Anything
+    mechanisms: Term | Anything
+    time: Expr
+    words = "step {time} is dominated by its own of {mechanisms}"
+
+
 @dataclass(frozen=True)
 class LeftOutApart(Proposition):
     """At every point, to leave any one record out of a batch changes its update map by at most `distance`.
@@ -122,6 +156,31 @@ domination_composes = Fact(
     ),
     Dominated(Every(RUN, steps + 1), MECHANISM, steps + 1),
     "each step is dominated from whichever point, given all iterates before it",
+)
+nothing_in_turn = Fact(
+    "nothing_in_turn",
+    "",
+    (),
+    DominatedInTurn(Every(RUN, Integer(0)), MECHANISMS, Integer(0)),
+    "no iterate is seen yet",
+)
+dominated_step = Fact(
+    "dominated_step",
+    "",
+    (EachDominated(RUN, MECHANISMS),),
+    DominatedAt(RUN, MECHANISMS, steps),
+    "what holds for every step holds for one",
+)
+domination_in_turn = Fact(
+    "domination_in_turn",
+    ZHU,
+    (
+        StepsIndependent(RUN),
+        DominatedInTurn(Every(RUN, steps), MECHANISMS, steps),
+        DominatedAt(RUN, MECHANISMS, steps),
+    ),
+    DominatedInTurn(Every(RUN, steps + 1), MECHANISMS, steps + 1),
+    "each step is dominated from whichever point, given all iterates before it; mechanisms need not be alike",
 )
 sampled_profile = Fact(
     "sampled_profile",

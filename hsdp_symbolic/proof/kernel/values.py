@@ -116,16 +116,25 @@ def replacer(put: Mapping[Any, Any]) -> Callable[[object], object]:
 
 
 def _put_numbers(part: Basic, numbers: Mapping[Symbol, Expr]) -> Basic:
-    """Values for symbols, all at once.
+    """Values for symbols, all at once."""
+    held = part.atoms(Symbol)
+    return _put(part, tuple((symbol, value) for symbol, value in numbers.items() if symbol in held))
+
+
+@lru_cache(maxsize=1 << 14)
+def _put(part: Basic, numbers: tuple[tuple[Symbol, Expr], ...]) -> Basic:
+    """The same, for symbols that occur.
 
     SymPy's own way of doing that takes a value for a variable of a derivative it stands under: there, symbols are
     renamed first and then replaced one by one, which it does rightly.
     """
+    if not numbers:
+        return part
     if not part.has(Derivative, Subs):
-        return part.subs(numbers, simultaneous=True)
-    renamed = {symbol: fresh(symbol.name, **symbol.assumptions0) for symbol in numbers}
+        return part.subs(dict(numbers), simultaneous=True)
+    renamed = {symbol: fresh(symbol.name, **symbol.assumptions0) for symbol, _ in numbers}
     found = part.xreplace(renamed)
-    for symbol, value in numbers.items():
+    for symbol, value in numbers:
         found = found.subs(renamed[symbol], value)
     return found
 

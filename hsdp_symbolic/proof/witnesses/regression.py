@@ -18,6 +18,7 @@ from ...symbols import (
     G,
     P,
     X,
+    bias_1,
     clip_1,
     clip_scale,
     coefficient_1,
@@ -71,10 +72,11 @@ class Case:
     direction: Vector
     clip: float
     decay: float = 0.3
+    bias: int = 1
 
     @cached_property
     def inputs(self) -> Vector:
-        return np.append(self.features, 1.0)
+        return np.append(self.features, np.ones(self.bias))
 
     def residual_at(self, parameters: Vector) -> Vector:
         """p − y."""
@@ -139,6 +141,7 @@ class Case:
         return {
             count: len(w),
             features_1: float(np.linalg.norm(self.features)),
+            bias_1: self.bias,
             clip_1: self.clip,
             decay_1: self.decay,
             p_own: float(self.p[0]),
@@ -167,17 +170,18 @@ class Case:
         }
 
 
-def _case(classes: int, clip: float) -> Case:
+def _case(classes: int, clip: float, bias: int = 1) -> Case:
     return Case(
         features=np.array([0.6, -0.8]),
-        parameters=np.array([[0.3, 0.2, -0.1], [-0.5, 0.4, 0.2], [0.1, -0.7, 0.3]])[:classes],
-        direction=np.array([[0.2, -0.4, 0.9], [0.5, 0.3, -0.2], [-0.6, 0.1, 0.4]])[:classes],
+        parameters=np.array([[0.3, 0.2, -0.1], [-0.5, 0.4, 0.2], [0.1, -0.7, 0.3]])[:classes, : 2 + bias],
+        direction=np.array([[0.2, -0.4, 0.9], [0.5, 0.3, -0.2], [-0.6, 0.1, 0.4]])[:classes, : 2 + bias],
         clip=clip,
+        bias=bias,
     )
 
 
-CLIPPED = (_case(2, 0.4), _case(3, 0.5))
-NOT_CLIPPED = (_case(2, 9.0), _case(3, 9.0))
+CLIPPED = (_case(2, 0.4), _case(3, 0.5), _case(3, 0.5, bias=0))
+NOT_CLIPPED = (_case(2, 9.0), _case(3, 9.0), _case(3, 9.0, bias=0))
 
 
 def number(expr: Expr, values: dict[Symbol, float]) -> float:

@@ -7,7 +7,13 @@ from collections.abc import Iterator
 from sympy import Rational, sqrt
 
 from ...symbols import distance, noise_1, rate, steps
-from ..facts.sampling import domination_composes, poisson_replacing, poisson_subsampling, subsampling
+from ..facts.sampling import (
+    domination_composes,
+    domination_in_turn,
+    poisson_replacing,
+    poisson_subsampling,
+    subsampling,
+)
 from ..kernel import Fact
 from . import witness
 
@@ -26,6 +32,7 @@ for each in (subsampling, poisson_subsampling, poisson_replacing):
     witness(each)(_one_step)
 
 
+@witness(domination_in_turn)
 @witness(domination_composes)
 def _composes(fact: Fact) -> Iterator[bool]:
     """As many mechanisms as steps."""
