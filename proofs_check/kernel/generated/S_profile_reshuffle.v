@@ -6,5 +6,5 @@ Import T.
 Lemma s_6c7b7debb8 : forall (s : R), (s = 0) -> (s = 0).
 Proof. intros s H0. exact H0. Qed.
 
-Lemma s_89579b9883 : forall (N_ k : R), 0 < N_ -> whole N_ -> 0 <= k -> whole k -> (((k * N_) + N_) = (N_ * (k + 1))).
-Proof. intros N_ k N__pos N__wh k_nn k_wh. same. Qed.
+Lemma s_b08ceb524a : forall (K k : R), 0 < K -> whole K -> 0 <= k -> whole k -> ((k + 1) <= K) -> ((k + 1) <= K).
+Proof. intros K k K_pos K_wh k_nn k_wh H0. exact H0. Qed.
