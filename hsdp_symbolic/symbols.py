@@ -458,3 +458,12 @@ TEX |= {convexity: r"\mu", smoothness: r"\beta'", move: "s", step_size: r"\eta'"
 def fresh(name: str = "x", **assumptions: bool | None) -> Dummy:
     """A symbol unlike any other, whatever its name: nothing said of others is said of it."""
     return Dummy(name, **assumptions)
+
+
+xi = Symbol("xi")  # what generated proofs differentiate by
+
+
+def elsewhere(symbol: Symbol) -> Symbol:
+    """Another number of the same range, for generated proofs."""
+    kinds = {kind: True for kind in ("real", "positive", "nonnegative") if getattr(symbol, f"is_{kind}")}
+    return Symbol(f"{symbol.name}_there", **kinds)

@@ -14,6 +14,7 @@ MISSING = {
     "chromium": "no chromium with its driver: apt-get install chromium chromium-driver",
     "pdflatex": "no pdflatex with natbib and pgfplots: run apt-get install texlive-latex-recommended texlive-pictures",
     "paper": "the paper's LaTeX source is not at hand: put it at ../shared/paper.tex",
+    "coq": "no coqc: apt-get install coq libcoq-coquelicot libcoq-interval",
     "x86-64": "sets the rounding mode of an x86-64 processor under Linux: run it on one",
     "another user": "root may write everywhere: run it as another user",
 }

@@ -23,6 +23,7 @@ def register(command: Command) -> None:
         "--fresh", action="store_true", help="decide everything now; do not use verdicts remembered from earlier runs"
     )
     verify.add_argument("--ledger", action="store_true", help="decide everything now and write proofs_check/LEDGER.md")
+    verify.add_argument("--kernel", action="store_true", help="have Coq check the proofs (needs coqc)")
     verify.add_argument(
         "--json", nargs="?", const="-", metavar="FILE", help="write every verdict as JSON, to FILE or to stdout"
     )
@@ -62,6 +63,8 @@ def register(command: Command) -> None:
 def _verify(arguments: argparse.Namespace) -> int:
     from proofs_check.report import verify
 
+    if arguments.kernel:
+        return _kernel(arguments)
     if arguments.ledger and arguments.label:
         raise ArgumentError("--ledger", arguments.label, "the ledger has every claim", "leave out the label")
     fresh = arguments.fresh or arguments.ledger
@@ -73,6 +76,26 @@ def _verify(arguments: argparse.Namespace) -> int:
 
         write_atomically(LEDGER, ledger_page(entries))
     return code
+
+
+def _kernel(arguments: argparse.Namespace) -> int:
+    """Coq's verdicts: 0 if all that was asked for is kernel-checked, 1 if not, 2 without Coq."""
+    import sys
+
+    from proofs_check.kernel.compiled import NoCoq, coqc
+    from proofs_check.kernel.verdict import report, verdicts
+
+    from ..catalogue import statement
+
+    try:
+        coqc()
+    except NoCoq as why:
+        print(f"hsdp: {why}", file=sys.stderr)
+        return 2
+    chosen = [statement(arguments.label).label] if arguments.label else None
+    found, _ = verdicts(chosen)
+    print(report(found))
+    return 0 if all(each.kernel_checked for each in found) else 1
 
 
 def _audit(arguments: argparse.Namespace) -> int:

@@ -1,0 +1,1 @@
+"""The same proofs, written for Coq and checked by it."""
