@@ -64,7 +64,7 @@ def test_many_pairs_of_kinds(pair):
             check_two(pair, seed, rtol=5 * PERCENT)
         except GridExhausted:  # kinds so unlike that no grid suits both
             refused += 1
-    assert refused <= 1
+    assert refused <= 3
 
 
 @pytest.mark.parametrize("pair", Pair)
